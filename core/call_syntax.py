@@ -1,0 +1,173 @@
+"""Payload grammar: calls as a programming language writes them, ``[f(a=1, b="x"), g()]``.
+
+Names and keys are read here, values by the literal transcoder, which turns Python literals into JSON while they
+arrive. A call's identity goes out at its ``(``. What is no keyword argument has no name and is dropped, counted.
+The payload ends with its wrap (``]``), or where something else follows a call.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+from .buffer import Buffer
+from .calls import Calls, Gate, ObjectWriter
+from .head import NAME_LIMIT, HeadReader, compile_head
+from .literals import LiteralReader
+from .markers import Verdict
+from .spec import CallSyntax
+
+_OPEN, _HEAD, _ARGUMENT, _VALUE, _NEXT = range(5)
+_IDENTIFIER = re.compile(r"[\w.\-]{1,257}").match
+
+
+class CallSyntaxReader:
+    """Reads the calls of one block."""
+
+    __slots__ = ("_calls", "_head", "_in_call", "_key_length", "_literal", "_named", "_spec", "_state", "_writer", "passing_stop")
+
+    def __init__(self, spec: CallSyntax, calls: Calls) -> None:
+        self._spec = spec
+        self._calls = calls
+        self._state = _OPEN
+        self._in_call = False
+        self._head = HeadReader(compile_head(spec.head))
+        self._writer = ObjectWriter(calls)
+        self._literal = LiteralReader()
+        self._key_length = -1  # of the key in progress, once known
+        self._named = True  # the value in progress has a key
+        self.passing_stop = LiteralReader().string_stop.search
+        calls.head()
+
+    @property
+    def passing(self) -> bool:
+        """Text without a character of ``passing_stop`` would go out unchanged."""
+        if self._state == _VALUE and self._named and self._literal.in_string:
+            self.passing_stop = self._literal.string_stop.search
+            return True
+        return False
+
+    def feed(self, buf: Buffer, final: bool) -> Verdict:
+        """Settle what can be; see Verdict."""
+        while True:
+            state = self._state
+            verdict: Verdict | None
+            if state == _VALUE:
+                verdict = self._value(buf, final)
+            elif state == _HEAD:
+                verdict = self._read_head(buf, final)
+            elif state == _NEXT:
+                verdict = self._next(buf, final)
+            else:
+                if buf.scan <= buf.pos and not buf.skip_blanks():
+                    return self._finish() if final else Verdict.MORE
+                verdict = self._open(buf) if state == _OPEN else self._argument(buf, final)
+            if verdict is not None:
+                return verdict
+
+    def _open(self, buf: Buffer) -> Verdict | None:
+        if buf.text[buf.pos] != self._spec.wrap[0]:
+            return Verdict.REFUTED
+        buf.advance(buf.pos + 1)
+        self._state = _HEAD
+        return None
+
+    def _read_head(self, buf: Buffer, final: bool) -> Verdict | None:
+        verdict = self._head.feed(buf, final)
+        if verdict is not Verdict.DONE:
+            return verdict
+        if self._calls.begin(self._head.slots["name"]) is Gate.TEXT:
+            return Verdict.REFUTED
+        self._writer = ObjectWriter(self._calls)
+        self._in_call = True
+        self._state = _ARGUMENT
+        return None
+
+    def _argument(self, buf: Buffer, final: bool) -> Verdict | None:
+        """Before an argument, at a character that is no blank."""
+        text = buf.text
+        char = text[buf.pos]
+        if buf.scan <= buf.pos:
+            if char == self._spec.tail:
+                buf.advance(buf.pos + 1)
+                self._end(True)
+                self._state = _NEXT
+                return None
+            if char == ",":
+                buf.advance(buf.pos + 1)
+                return None
+        if self._key_length < 0:
+            run = _IDENTIFIER(text, buf.scan)
+            end = run.end() if run else buf.scan
+            buf.examined += end - buf.scan + 1
+            buf.scan = end
+            if end == len(text) and not final and end - buf.pos <= NAME_LIMIT:
+                return Verdict.MORE
+            self._key_length = end - buf.pos
+        key = text[buf.pos:buf.pos + self._key_length]
+        at = buf.blanks()
+        if key and at == len(text) and not final:
+            return Verdict.MORE
+        self._key_length = -1
+        if key and text[at:at + 1] == self._spec.assign:
+            buf.advance(at + 1)
+            self._writer.key(json.dumps(key, ensure_ascii=False))
+            self._named = True
+        else:
+            buf.restart()
+            self._calls.anomalies["positional_argument"] += 1
+            self._named = False
+        self._literal = LiteralReader()
+        self._state = _VALUE
+        return None
+
+    def _value(self, buf: Buffer, final: bool) -> Verdict | None:
+        before = self._literal.examined
+        pos, out, done = self._literal.feed(buf.text, buf.pos, final)
+        buf.examined += self._literal.examined - before
+        if self._named:
+            self._writer.value(out)
+        else:
+            self._calls.anomalies["dropped_characters"] += pos - buf.pos
+        buf.advance(pos)
+        if done:
+            self._state = _ARGUMENT
+            return None
+        if not final:
+            return Verdict.MORE
+        rest = self._literal.cut()
+        if self._named and rest:
+            self._writer.value(rest)
+        return self._finish()
+
+    def _end(self, complete: bool) -> None:
+        self._writer.close()
+        self._calls.end(complete)
+        self._in_call = False
+
+    def _next(self, buf: Buffer, final: bool) -> Verdict | None:
+        """Behind a call: the next one, the end of the list, or text."""
+        text = buf.text
+        at = buf.blanks()
+        if at == len(text):
+            return Verdict.DONE if final else Verdict.MORE
+        if text[at] == self._spec.wrap[1]:
+            buf.advance(at + 1)
+            return Verdict.DONE
+        if text[at] != ",":
+            buf.restart()
+            return Verdict.DONE
+        buf.mark = buf.pos  # refuted on its own, without the calls before it
+        self._calls.rollback = True
+        buf.advance(at + 1)
+        self._calls.head()
+        self._head = HeadReader(compile_head(self._spec.head))
+        self._state = _HEAD
+        return None
+
+    def _finish(self) -> Verdict:
+        """The input ended."""
+        if not self._in_call:
+            return Verdict.CUT
+        self._end(False)
+        return Verdict.DONE

@@ -1,0 +1,224 @@
+"""Calls: the one gate through which every call of a response goes out.
+
+It owns identity (index, id, name), the accepted names, the limits set by policy and the mode in which a call is
+held until it is finished. Readers say what they read, in order: ``begin`` with the name, ``arguments``, ``end``.
+Arguments that come before their name are held here. Nothing else makes tool-call deltas, so that identity comes
+first, indices are contiguous from zero and no two calls interleave.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections import Counter
+from collections.abc import Callable
+from enum import Enum
+from typing import Literal
+
+from .deltas import Output, ToolCallDelta
+from .schema import ToolSchema
+
+UndeclaredTools = Literal["drop", "pass", "text"]
+
+
+class Gate(Enum):
+    """What became of a call at its name."""
+
+    OPEN = 0  # it goes out
+    DROPPED = 1  # read to its end, not shown
+    TEXT = 2  # no call at all, by the setting undeclared_tools="text"
+
+
+def default_id(name: str, index: int) -> str:
+    """The id of a call where neither the format nor the engine has one."""
+    return "call_" + uuid.uuid4().hex[:24]
+
+
+class Calls:
+    """The calls of one response."""
+
+    __slots__ = ("_commit", "_complete_only", "_head", "_held", "_holding", "_ids", "_make_id", "_output", "_parallel",
+                 "_previous", "_schemas", "_undeclared", "_unnamed", "anomalies", "count", "dropping", "form", "limit",
+                 "position", "raw", "rollback", "streaming")
+
+    def __init__(
+        self,
+        output: Output,
+        anomalies: Counter[str],
+        schemas: dict[str, ToolSchema] | None,
+        *,
+        undeclared: UndeclaredTools,
+        parallel: bool,
+        complete_only: bool,
+        make_id: Callable[[str, int], str] | None,
+        previous: int,
+        limit: int,
+        position: Callable[[], int],
+        commit: Callable[[], None],
+    ) -> None:
+        self._output = output
+        self.anomalies = anomalies
+        self._schemas = schemas
+        self._undeclared = undeclared
+        self._parallel = parallel
+        self._complete_only = complete_only
+        self._make_id = make_id
+        self._previous = previous
+        self.limit = limit
+        self.position = position  # characters consumed so far
+        self._commit = commit  # a name is out: the block cannot be refuted any more
+        self.count = 0  # calls that went out, or are held to go out
+        self.form = ""  # the dialect's own form of ids
+        self.rollback = True  # nothing of the block went out yet: it may still be refuted
+        self.streaming = False  # a call is open and its arguments go out as they come
+        self.dropping = False  # a call is open and dropped
+        self._ids: set[str] = set()
+        self._head = 0
+        self._unnamed: list[str] = []  # arguments that came before their name
+        self._holding: ToolCallDelta | None = None  # complete_only: the identity that waits for its end
+        self._held: list[str] = []
+        self.raw = 0
+
+    # -- one call, in order ---------------------------------------------------------------------------------
+
+    def head(self) -> None:
+        """A call's text begins here (for the account of dropped characters)."""
+        self._head = self.position()
+        self._unnamed = []
+        self.raw = 0
+
+    def hold(self, text: str) -> bool:
+        """Arguments that precede their name. False when they exceed the limit."""
+        self._unnamed.append(text)
+        self.raw += len(text)
+        return self.raw <= self.limit
+
+    def begin(self, name: str, wire_id: str | None = None) -> Gate:
+        """The name is complete: the call goes out, is dropped, or is no call."""
+        gate = self._judge(name)
+        if gate is Gate.OPEN:
+            delta = ToolCallDelta(self.count, self._id(name, wire_id), name)
+            self.count += 1
+            if self._complete_only:
+                self._holding = delta
+                self._held = []
+            else:
+                self._output.call(delta)
+                self.streaming = True
+        elif gate is Gate.DROPPED:
+            self.dropping = True
+        if gate is not Gate.TEXT:
+            self.rollback = False
+            self._commit()
+            held, self._unnamed = self._unnamed, []
+            for text in held:
+                self.arguments(text)
+        return gate
+
+    def _judge(self, name: str) -> Gate:
+        if self._schemas is not None and name not in self._schemas and self._undeclared != "pass":
+            if self._undeclared == "text" and self.rollback:
+                return Gate.TEXT
+            self.anomalies["undeclared_tool"] += 1
+            return Gate.DROPPED
+        if self.count and not self._parallel:
+            self.anomalies["parallel_call"] += 1
+            return Gate.DROPPED
+        return Gate.OPEN
+
+    def arguments(self, text: str) -> None:
+        """A piece of the open call's arguments, final JSON text."""
+        if self.streaming:
+            self._output.text(self.count - 1, text)
+        elif self._holding is not None:
+            self._held.append(text)
+
+    def end(self, complete: bool) -> None:
+        """The open call's payload ended; ``complete``: by its own end, not because the input did."""
+        if self.dropping:
+            self._count_dropped()
+        elif self._holding is not None:
+            self._release(complete)
+        elif complete:
+            self._output.end(self.count - 1)
+        self.streaming = self.dropping = False
+
+    @property
+    def open(self) -> bool:
+        """A call has begun and not ended."""
+        return self.streaming or self.dropping or self._holding is not None
+
+    # -- inside ---------------------------------------------------------------------------------------------
+
+    def _release(self, complete: bool) -> None:
+        identity, self._holding = self._holding, None
+        assert identity is not None
+        if not complete:
+            self.count -= 1
+            self.anomalies["incomplete_call"] += 1
+            self._count_dropped()
+            return
+        self._output.call(identity)
+        self._output.text(identity.index, "".join(self._held))
+        self._output.end(identity.index)
+        self._held = []
+
+    def _count_dropped(self) -> None:
+        self.anomalies["dropped_characters"] += self.position() - self._head
+
+    def _id(self, name: str, wire_id: str | None) -> str:
+        if wire_id is not None and wire_id not in self._ids:
+            made = wire_id
+        else:
+            if wire_id is not None:
+                self.anomalies["duplicate_id"] += 1
+            if self.form:
+                made = self.form.replace("{name}", name).replace("{index}", str(self._previous + self.count))
+            else:
+                made = (self._make_id or default_id)(name, self.count)
+        self._ids.add(made)
+        return made
+
+    def schema(self, name: str) -> ToolSchema:
+        """The schema of a tool's arguments; one that knows nothing where the tool is not known."""
+        if self._schemas is not None:
+            found = self._schemas.get(name)
+            if found is not None:
+                return found
+        return ToolSchema(None)
+
+
+class ObjectWriter:
+    """Writes the arguments object of a dialect that does not write JSON itself.
+
+    A key goes out with the first text of its value, so that a value which never gets any leaves no pair behind.
+    """
+
+    __slots__ = ("_calls", "_first", "_prefix")
+
+    def __init__(self, calls: Calls) -> None:
+        self._calls = calls
+        self._first = True
+        self._prefix = ""
+
+    @property
+    def empty(self) -> bool:
+        """Nothing was written yet."""
+        return self._first
+
+    def key(self, key_json: str) -> None:
+        """Begin a pair; ``key_json`` is the key as a JSON string."""
+        self._prefix = ("{" if self._first else ", ") + key_json + ": "
+
+    def value(self, text: str) -> None:
+        """JSON text of the value."""
+        if not text:
+            return
+        if self._prefix:
+            text = self._prefix + text
+            self._prefix = ""
+            self._first = False
+        self._calls.arguments(text)
+
+    def close(self) -> None:
+        """End the object."""
+        self._calls.arguments("{}" if self._first else "}")

@@ -1,0 +1,268 @@
+"""Payload grammar: JSON that holds the name and the arguments of a call.
+
+``{"name": "f", "arguments": {...}}``, the fields in either order, alone, in a list, or several one after the other.
+Only what is needed is read: keys, the name, and the arguments, which go out verbatim; other values are skipped
+lexically. Before the name is known everything is tentative: a character that JSON cannot continue with, a name
+that is no name, or an object without one refute the block. Afterwards the reader is lenient.
+
+The payload ends with its bracket; what may follow (a closer, surplus brackets) is the block's affair.
+"""
+
+from __future__ import annotations
+
+import json
+
+from .buffer import Buffer
+from .calls import Calls, Gate
+from .head import NAME_LIMIT, is_name
+from .json_scanner import STRING_STOP, ArgumentsReader, JsonValueScanner
+from .markers import Verdict
+from .spec import Envelope
+
+_OPEN, _NEXT, _KEY, _COLON, _VALUE, _NAME, _ARGUMENTS, _SKIP, _SKIP_KEY = range(9)
+_LONG = object()  # a string longer than any name
+
+
+class EnvelopeReader:
+    """Reads the objects of one block."""
+
+    __slots__ = ("_arguments", "_calls", "_given", "_in_list", "_key", "_named", "_skipper", "_spec", "_state")
+
+    def __init__(self, spec: Envelope, calls: Calls) -> None:
+        self._spec = spec
+        self._calls = calls
+        self._state = _OPEN
+        self._in_list = False
+        self._key = ""
+        self._named = False  # the name of the object in progress is known
+        self._given = False  # its arguments have been seen
+        self._arguments = ArgumentsReader(self._emit)
+        self._skipper = JsonValueScanner()
+
+    @property
+    def passing(self) -> bool:
+        """Text without a quote or backslash would go out unchanged."""
+        return self._state == _ARGUMENTS and self._arguments.in_string
+
+    passing_stop = staticmethod(STRING_STOP)
+
+    def _emit(self, text: str) -> bool:
+        self._given = True
+        if self._named:
+            self._calls.arguments(text)
+            return True
+        return self._calls.hold(text)
+
+    def feed(self, buf: Buffer, final: bool) -> Verdict:
+        """Settle what can be; see Verdict."""
+        while True:
+            state = self._state
+            if state == _ARGUMENTS:
+                ended = self._arguments.feed(buf, final)
+                if ended is None:
+                    return self._refute()
+                if not ended:
+                    return self._finish() if final else Verdict.MORE
+                if self._arguments.unwrapped:
+                    self._calls.anomalies["string_arguments"] += 1
+                self._state = _KEY
+            elif state in (_SKIP, _SKIP_KEY):
+                end = self._skipper.feed(buf.text, buf.pos)
+                buf.examined += end - buf.pos + 1
+                buf.advance(end)
+                if not self._skipper.done:
+                    return self._finish() if final else Verdict.MORE
+                self._state = _KEY if state == _SKIP else _COLON
+            elif state == _NAME:
+                name = self._string(buf)
+                if name is None:
+                    return self._finish() if final else Verdict.MORE
+                verdict = self._begin(name)
+                if verdict is not None:
+                    return verdict
+            elif state == _NEXT:
+                verdict = self._next(buf, final)
+                if verdict is not None:
+                    return verdict
+            else:
+                if buf.scan <= buf.pos and not buf.skip_blanks():
+                    return self._finish() if final else Verdict.MORE
+                verdict = self._step(buf)
+                if verdict is not None:
+                    return self._finish() if final and verdict is Verdict.MORE else verdict
+
+    def _step(self, buf: Buffer) -> Verdict | None:
+        """One structural character at ``pos``, which is no blank. None: go on."""
+        char = buf.text[buf.pos]
+        state = self._state
+        if state == _OPEN:
+            if char == "[" and not self._in_list and self._spec.shape != "object":
+                self._in_list = True
+            elif char == "{" and (self._in_list or self._spec.shape != "array"):
+                self._start(buf)
+            else:
+                return self._refute()
+            buf.advance(buf.pos + 1)
+        elif state == _KEY:
+            if char == '"':
+                return self._read_key(buf)
+            if char == "}":
+                return self._end_object(buf)
+            if char != ",":
+                return self._stray()
+            buf.advance(buf.pos + 1)
+        elif state == _COLON:
+            if char != ":":
+                return self._stray()
+            buf.advance(buf.pos + 1)
+            self._state = _VALUE
+        else:  # _VALUE
+            self._value(char)
+        return None
+
+    def _start(self, buf: Buffer) -> None:
+        self._calls.head()
+        self._named = self._given = False
+        self._arguments = ArgumentsReader(self._emit)
+        self._state = _KEY
+
+    def _read_key(self, buf: Buffer) -> Verdict | None:
+        key = self._string(buf)
+        if key is None:
+            return Verdict.MORE
+        if key is _LONG:
+            if not self._named:
+                return self._refute()
+            self._skipper = JsonValueScanner()
+            self._key = ""
+            self._state = _SKIP_KEY
+            return None
+        assert isinstance(key, str)
+        self._key = key
+        self._state = _COLON
+        return None
+
+    def _value(self, char: str) -> None:
+        """Choose how to read the value that begins with ``char``."""
+        if self._key == self._spec.name and not self._named and char == '"':
+            self._state = _NAME
+        elif self._key in self._spec.arguments and not self._given:
+            self._state = _ARGUMENTS
+        else:
+            self._skipper = JsonValueScanner()
+            self._state = _SKIP
+
+    def _string(self, buf: Buffer) -> object:
+        """The string at ``pos``, decoded; None while it is not whole; _LONG beyond the limit of a name."""
+        text = buf.text
+        at = max(buf.scan, buf.pos + 1)
+        before = at
+        while True:
+            found = STRING_STOP(text, at, buf.pos + NAME_LIMIT + 3)
+            if found is None:
+                at = min(len(text), buf.pos + NAME_LIMIT + 3)
+                break
+            if found.group() == '"':
+                buf.examined += found.end() - before
+                raw = text[buf.pos:found.end()]
+                buf.advance(found.end())
+                try:
+                    return str(json.loads(raw, strict=False))
+                except ValueError:
+                    return raw[1:-1]
+            if found.end() == len(text):
+                at = found.start()
+                break
+            at = found.end() + 1
+        buf.examined += at - before + 1
+        buf.scan = at
+        return _LONG if at - buf.pos > NAME_LIMIT + 1 else None
+
+    def _begin(self, name: object) -> Verdict | None:
+        if not isinstance(name, str) or not is_name(name):
+            return self._nameless()
+        gate = self._calls.begin(name)
+        if gate is Gate.TEXT:
+            return Verdict.REFUTED
+        self._named = True
+        self._state = _KEY
+        return None
+
+    def _nameless(self) -> Verdict | None:
+        """An object without a usable name: no call; inside a list that is known to hold calls it is dropped."""
+        if self._calls.rollback or not self._in_list:
+            return Verdict.REFUTED
+        self._calls.anomalies["nameless_call"] += 1
+        self._calls.dropping = True
+        self._named = True
+        self._state = _KEY
+        return None
+
+    def _end_object(self, buf: Buffer) -> Verdict | None:
+        if not self._named:
+            verdict = self._nameless()
+            if verdict is not None:
+                return verdict
+        if not self._given:
+            self._calls.arguments("{}")
+        buf.advance(buf.pos + 1)
+        self._calls.end(True)
+        self._named = False
+        self._state = _NEXT
+        return None
+
+    def _next(self, buf: Buffer, final: bool) -> Verdict | None:
+        """Behind an object: another one, the end of the list, or the end of the payload."""
+        text = buf.text
+        at = buf.blanks()
+        if self._in_list:
+            if at == len(text):
+                return Verdict.DONE if final else Verdict.MORE
+            if text[at] == "]":
+                buf.advance(at + 1)
+                return Verdict.DONE
+            if text[at] == ",":
+                buf.advance(at + 1)
+                return None
+            if text[at] != "{":
+                buf.restart()
+                return Verdict.DONE
+        else:
+            while at < len(text) and text[at] == ",":
+                buf.scan = at + 1
+                at = buf.blanks()
+            if at == len(text) and not final and self._spec.shape != "array":
+                return Verdict.MORE
+            if text[at:at + 1] != "{":
+                buf.restart()
+                return Verdict.DONE
+            buf.mark = buf.pos  # refuted on its own, without the calls before it
+            self._calls.rollback = True
+        buf.advance(at)
+        self._state = _OPEN
+        return None
+
+    def _stray(self) -> Verdict:
+        """A character JSON has no place for: refutes before the name, ends the payload after it."""
+        if not self._named:
+            return self._refute()
+        if not self._given:
+            self._calls.arguments("{}")
+        self._calls.end(self._given)
+        return Verdict.DONE
+
+    def _refute(self) -> Verdict:
+        """No call. In a list whose earlier calls went out there is no way back: the list ends here."""
+        if self._calls.rollback:
+            return Verdict.REFUTED
+        self._calls.anomalies["nameless_call"] += 1
+        return Verdict.DONE
+
+    def _finish(self) -> Verdict:
+        """The input ended inside an object."""
+        if not self._named:
+            return Verdict.CUT
+        if not self._given:
+            self._calls.arguments("{}")
+        self._calls.end(False)
+        return Verdict.DONE

@@ -1,0 +1,136 @@
+"""Reading the head of a call: literals and the slots between them.
+
+A template such as ``<function={name}>`` or ``{name}[CALL_ID]{id}[ARGS]`` is cut into steps once. Blanks are
+tolerated at every seam between a literal and a slot, never inside a name. The reader fails at the first
+character the template cannot continue with, wherever the chunks were cut.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import lru_cache
+
+from .buffer import Buffer
+from .markers import Matcher, Verdict
+
+NAME_LIMIT = 256
+_NAME_RUN = re.compile(r"[\w.\-:/@$+]{1,257}").match  # one more than a name may have
+_SLOT = re.compile(r"\{(name|id|key)\}")
+_END = -1  # matched the payload's first character instead of an optional literal
+
+
+class Head:
+    """A compiled head template."""
+
+    __slots__ = ("literals", "runs", "steps")
+
+    def __init__(self, template: str, optional: tuple[str, ...], body: str) -> None:
+        self.steps: list[str] = []  # slots as "{name}", literals stripped of blanks
+        parts = _SLOT.split(template)
+        for at, part in enumerate(parts):
+            if at % 2:
+                self.steps.append("{" + part + "}")
+            elif part.strip():
+                self.steps.append(part.strip())
+        # For each literal step: the literals that may stand there, and the step each leads to.
+        self.literals: dict[int, Matcher[int]] = {}
+        self.runs: dict[int, Callable[[str, int], re.Match[str] | None]] = {}
+        for at, step in enumerate(self.steps):
+            if _is_slot(step):
+                self.runs[at] = _NAME_RUN if step != "{key}" else _key_run(self.steps[at + 1][0])
+                continue
+            choices = [(step, at + 1)]
+            following = at
+            while self.steps[following] in optional:
+                following = next((k for k in range(following + 1, len(self.steps)) if not _is_slot(self.steps[k])), _END)
+                if following == _END:
+                    choices.append((body, _END))
+                    break
+                choices.append((self.steps[following], following + 1))
+            self.literals[at] = Matcher(choices)
+
+
+def _key_run(closer: str) -> Callable[[str, int], re.Match[str] | None]:
+    """A key is less strict than a name: one line of anything but a bracket and what ends it."""
+    return re.compile(f"[^<\n{re.escape(closer)}]{{1,257}}").match
+
+
+def _is_slot(step: str) -> bool:
+    return step in ("{name}", "{id}", "{key}")
+
+
+@lru_cache(maxsize=1024)
+def compile_head(template: str, optional: tuple[str, ...] = (), body: str = "{") -> Head:
+    """The head of a template; ``body`` is what the payload begins with, where its last literals are optional."""
+    return Head(template, optional, body)
+
+
+class HeadReader:
+    """Reads one head from the buffer."""
+
+    __slots__ = ("_at", "_head", "slots")
+
+    def __init__(self, head: Head) -> None:
+        self._head = head
+        self._at = 0
+        self.slots: dict[str, str] = {}
+
+    def feed(self, buf: Buffer, final: bool) -> Verdict:
+        """DONE: the head ended at ``pos``. REFUTED: it failed at ``pos``. CUT only when ``final``."""
+        steps = self._head.steps
+        while self._at < len(steps):
+            step = steps[self._at]
+            if _is_slot(step):
+                if buf.scan <= buf.pos and not buf.skip_blanks():
+                    return Verdict.CUT if final else Verdict.MORE
+                verdict = self._slot(buf, final, step[1:-1])
+                if verdict is not None:
+                    return verdict
+                self._at += 1
+                continue
+            reached = self._head.literals[self._at].after_blanks(buf, final)
+            if reached is Verdict.MORE:
+                return Verdict.MORE
+            if reached is None:
+                at_end = final and buf.scan >= len(buf.text)
+                if final and not at_end:
+                    at_end = self._partial(buf, step)
+                buf.advance(buf.scan)
+                return Verdict.CUT if at_end else Verdict.REFUTED
+            assert isinstance(reached, int)
+            if reached == _END:
+                buf.advance(buf.start)
+                break
+            buf.advance(buf.end)
+            self._at = reached
+        self._at = len(steps)
+        return Verdict.DONE
+
+    def _partial(self, buf: Buffer, literal: str) -> bool:
+        """At the end of the input: whether the text ends inside the literal that was due."""
+        rest = buf.text[buf.scan:buf.scan + len(literal)]
+        return buf.scan + len(rest) == len(buf.text) and literal.startswith(rest)
+
+    def _slot(self, buf: Buffer, final: bool, slot: str) -> Verdict | None:
+        """Read one run of name characters; None when it is read."""
+        run = self._head.runs[self._at](buf.text, buf.scan)
+        end = run.end() if run else buf.scan
+        buf.examined += end - buf.scan + 1
+        buf.scan = end
+        if end - buf.pos > NAME_LIMIT:
+            buf.advance(buf.pos + NAME_LIMIT)
+            return Verdict.REFUTED
+        if end == len(buf.text):
+            return Verdict.CUT if final else Verdict.MORE
+        if end == buf.pos:
+            return Verdict.REFUTED
+        self.slots[slot] = buf.text[buf.pos:end].rstrip()
+        buf.advance(end)
+        return None
+
+
+def is_name(text: str) -> bool:
+    """Whether the text is one run of name characters of legal length."""
+    run = _NAME_RUN(text)
+    return run is not None and run.end() == len(text) <= NAME_LIMIT

@@ -1,0 +1,311 @@
+"""Python literals turned into JSON while they arrive, for calls written as `f(a=1, b="x")`.
+
+Rules
+- Strings, numbers, words and raw text: see literal_parts.py. List, tuple, set -> array; dict -> object, whose
+  keys become strings (one that is none: its JSON text). `(x)` is x, `(x,)` an array. Trailing commas go.
+- What is no literal, or nests deeper than DEPTH, is raw text up to the stop at its depth, blanks stripped, as
+  one JSON string. Inside a container only the bad element becomes a string; a pair without key or value is
+  dropped, text behind a complete value is skipped, a missing bracket is supplied.
+
+Theory of operation
+A state is a method that settles some text and returns the position behind it; open containers are frames on
+a stack. What goes out is final at once, except while something is undecided: `{` until `:` `,` or `}` tells
+dict from set, `(` until `,` or, as a mere group, until what follows its `)`, and a dict's key until its `:`,
+so that no key goes out without a value. Then pieces are held, with an empty piece in the place of the
+bracket; `_holds` has an entry for each undecided thing, the outermost one's number of open frames first. A
+group that turns out to be no literal, `(1+2)*3`, becomes raw text, for which the source of held text is kept.
+Every character is looked at once; up to ten are left to the caller where an escape or an opening quote needs
+more text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from .literal_parts import CLOSERS, Frame, Output, RawReader, StringReader, scalar_json, skip_blanks
+from .values import BLANKS, NEEDS_ESCAPE, escape_json
+
+__all__ = ["DEPTH", "LiteralReader", "python_to_json"]
+
+DEPTH = 64
+
+_OPENING = re.compile(r"""([rRbBuUfF]{0,2})('{1,3}|"{1,3})?""")
+_PREFIXES = frozenset(["", "r", "b", "u", "f", "br", "rb", "fr", "rf"])
+
+
+def python_to_json(text: str) -> str | None:
+    """JSON for a whole literal; None where the text is not one literal from its start to its end."""
+    reader = LiteralReader(",")
+    pos, out, done = reader.feed(text + ",", 0, False)
+    return out if done and pos == len(text) and not reader.malformed else None
+
+
+class LiteralReader:
+    """Reads one value, up to a character of `stops` outside all brackets."""
+
+    def __init__(self, stops: str = ",)") -> None:
+        self.examined = 0  # characters looked at
+        self.skipped = 0  # characters of junk behind complete values
+        self.in_string = False  # text without a character of string_stop would pass unchanged
+        self.string_stop: re.Pattern[str] = NEEDS_ESCAPE
+        self._stops = stops
+        self._state: Callable[[LiteralReader, str, int, bool], int] = LiteralReader._value
+        self._string: StringReader | None = None
+        self._raw: RawReader | None = None
+        self._junk = False  # the raw text is skipped
+        self._have = False  # the element has a value
+        self._frames: list[Frame] = []
+        self._output = Output()
+        self._group: Frame | None = None  # `(x)`, held until what follows is known
+        self._source: list[str] = []  # text of earlier chunks, while something is held
+        self._read = 0  # length of all text settled
+        self._base = self._fed = 0  # see feed
+        self._wait = self._done = self._given = False
+        self._bad = 0
+
+    @property
+    def malformed(self) -> bool:
+        """Something was no literal."""
+        return self._bad > 0
+
+    def feed(self, text: str, pos: int, final: bool) -> tuple[int, str, bool]:
+        """Settle text[pos:]: the position reached, the JSON text final now, and whether the value ended."""
+        self._fed = pos
+        self._base = self._read - pos  # offset of text[0] in all text
+        self._wait = False
+        size = len(text)
+        while pos < size and not self._wait and not self._done:
+            pos = self._state(self, text, pos, final)
+        if final and pos == size and not self._done:
+            if self._string is not None:
+                self._body(text, pos, True)  # the end closes it, behind a quote mark
+            if self._state is LiteralReader._after and not self._frames:
+                self._release_group()
+                self._done = True
+        self.examined += min(pos + 10 * self._wait + self._done, size) - self._fed
+        self._read = self._base + pos
+        if self._output.depths:
+            self._source.append(text[self._fed : pos])
+        else:
+            self._source.clear()
+        out = self._output.flush()
+        self._given = self._given or bool(out)
+        self.in_string = self._string is not None and self._string.idle and not self._output.depths and pos == size
+        return pos, out, self._done
+
+    def cut(self) -> str | None:
+        """The input ended inside the value: what closes the text given so far, None where there is none."""
+        if not self._given:
+            return None
+        open_string = self._string is not None and not self._output.depths
+        frames = self._frames[: self._output.depths[0]] if self._output.depths else self._frames
+        closers = ("}" if frame.kind == ":" else "]" for frame in reversed(frames))
+        return '"' * open_string + "".join(closers)
+
+    # -- output
+
+    def _begin(self) -> None:
+        """Before a value: the separator and key it owes to its container; or it is a key, and held."""
+        if not self._frames:
+            return
+        frame = self._frames[-1]
+        if frame.kind == ":" and frame.key is None:
+            frame.mark = self._output.mark()
+            self._output.depths.append(len(self._frames))
+            return
+        separator = ", " if frame.count else ""
+        self._output.put(separator if frame.key is None else f"{separator}{frame.key}: ")
+        frame.count += 1
+
+    def _release_group(self) -> None:
+        if self._group is not None:
+            self._group = None
+            self._output.release()
+
+    def _decide(self, frame: Frame, bracket: str) -> None:
+        frame.kind = ":" if bracket == "{" else "["
+        self._output.decide(frame.mark, bracket)
+
+    # -- containers
+
+    def _value(self, text: str, pos: int, final: bool) -> int:
+        """Before a value."""
+        pos = skip_blanks(text, pos)
+        if pos == len(text):
+            return pos
+        char = text[pos]
+        if self._ends(char):
+            self._have = False
+            self._state = LiteralReader._after
+            return pos
+        if char in CLOSERS and len(self._frames) < DEPTH:
+            self._open(char, self._base + pos)
+            return pos + 1
+        found = _OPENING.match(text, pos)
+        prefix, quotes = found.groups("") if found else ("", "")
+        if found and pos < found.end() == len(text) and len(quotes) < 3 and not final:
+            self._wait = True
+            return pos
+        if quotes and prefix.lower() in _PREFIXES:
+            quotes = quotes if len(quotes) == 3 else quotes[0]
+            self._string = StringReader(quotes, "r" in prefix.lower(), ",)]}:" + self._stops)
+            self.string_stop = self._string.stop
+            self._begin()
+            self._output.put('"')
+            self._state = LiteralReader._body
+            return pos + len(prefix) + len(quotes)
+        self._raw = RawReader(self._stops)
+        self._state = LiteralReader._raw_text
+        return pos
+
+    def _body(self, text: str, pos: int, final: bool) -> int:
+        """In a string."""
+        assert self._string is not None
+        pos, out, closed = self._string.feed(text, pos, final)
+        if out or closed:
+            self._output.put(out + '"' * closed)
+        if closed:
+            self._string = None
+            self._have = True
+            self._state = LiteralReader._after
+        else:
+            self._wait = pos < len(text)
+        return pos
+
+    def _raw_text(self, text: str, pos: int, final: bool) -> int:
+        """In a number, a word, text that is no literal, or text to skip."""
+        assert self._raw is not None
+        start = pos
+        pos, ended = self._raw.feed(text, pos, final, self._ends)
+        self.skipped += (pos - start) * self._junk
+        self._wait = not ended and pos < len(text)
+        if not ended:
+            return pos
+        if not self._junk:
+            raw = "".join(self._raw.pieces).strip(BLANKS)
+            value = scalar_json(raw)
+            if value is None:
+                self._bad += 1
+                value = f'"{escape_json(raw)}"'
+            if self._group is None:  # a group has begun already
+                self._begin()
+            self._output.put(value)
+            self._have = True
+        self._raw = None
+        self._junk = False
+        self._state = LiteralReader._after
+        return pos
+
+    def _ends(self, char: str) -> bool:
+        """Whether the character, outside strings and raw brackets, ends the element before it."""
+        if not self._frames:
+            return char in self._stops
+        if char == ":":
+            frame = self._frames[-1]
+            return frame.kind == "{" or (frame.kind == ":" and frame.key is None)
+        if char in ")]}":  # a stop closes all that was left open
+            return char in self._stops or any(frame.close == char for frame in self._frames)
+        return char == ","
+
+    def _open(self, char: str, start: int) -> None:
+        undecided = char != "["
+        if undecided:
+            self._output.depths.append(len(self._frames))
+        self._begin()
+        frame = Frame(char, start, self._output.mark(), self._bad)
+        self._output.put("" if undecided else "[")
+        self._frames.append(frame)
+        self._have = False
+
+    def _after(self, text: str, pos: int, final: bool) -> int:
+        """Behind a value, or where one is missing."""
+        pos = skip_blanks(text, pos)
+        if pos == len(text):
+            return pos
+        char = text[pos]
+        if not self._ends(char):
+            self._bad += 1
+            if self._group is None:
+                self._junk = True
+                self._raw = RawReader(self._stops)
+                self._state = LiteralReader._raw_text
+            else:
+                self._regroup(self._group, text, pos)
+            return pos
+        self._release_group()
+        if not self._frames:
+            if not self._have:
+                self._bad += 1
+                self._output.put('""')
+            self._done = True
+            return pos
+        frame = self._frames[-1]
+        if char == ",":
+            self._bad += not self._have
+            self._end_element(frame)
+            if frame.kind in "{(":
+                self._decide(frame, "[")
+        elif char == ":":
+            self._take_key(frame)
+        else:
+            consumed = char == frame.close
+            self._bad += not consumed
+            self._close(frame, text, pos + consumed)
+            return pos + consumed
+        self._have = False
+        self._state = LiteralReader._value
+        return pos + 1
+
+    def _take_key(self, frame: Frame) -> None:
+        """At the `:` behind a key."""
+        self._bad += not self._have
+        key = self._output.take_back(frame.mark + (frame.kind == "{")) if self._have else ""
+        if frame.kind == "{":
+            self._decide(frame, "{")
+            frame.count = 0
+        elif self._have:
+            self._output.release()
+        frame.key = key if key.startswith('"') else f'"{escape_json(key)}"'
+
+    def _end_element(self, frame: Frame) -> None:
+        """Drop half a pair."""
+        if frame.kind != ":":
+            return
+        if frame.key is not None:
+            self._bad += not self._have
+            frame.key = None
+        elif self._have:
+            self._bad += 1
+            self._output.take_back(frame.mark)
+            self._output.release()
+
+    def _close(self, frame: Frame, text: str, pos: int) -> None:
+        """End the innermost container; its source ends at `pos`."""
+        self._end_element(frame)
+        self._frames.pop()
+        self._have = True
+        self._state = LiteralReader._after
+        if frame.kind == "(" and frame.count:
+            self._group = frame
+            if self._bad != frame.bad:
+                self._regroup(frame, text, pos)
+            return
+        if frame.kind in "{(":
+            self._decide(frame, "[" if frame.count or frame.kind == "(" else "{")
+        self._output.put("}" if frame.kind == ":" else "]")
+
+    def _regroup(self, group: Frame, text: str, pos: int) -> None:
+        """A group that is no literal: its source becomes the beginning of raw text."""
+        self._output.take_back(group.mark)
+        self._raw = RawReader(self._stops)
+        self._state = LiteralReader._raw_text
+        first = max(group.start - self._base, self._fed)
+        pieces = [text[first:pos]]
+        missing = self._base + self._fed - group.start
+        for piece in reversed(self._source):
+            if missing <= 0:
+                break
+            pieces.append(piece[-missing:])
+            missing -= len(piece)
+        self._raw.pieces += filter(None, reversed(pieces))

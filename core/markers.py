@@ -1,0 +1,224 @@
+"""Markers and the matcher that finds them.
+
+A matcher is a set of literals compiled to a trie. It searches forward, or matches at one place after optional
+blanks. Both keep their state in the buffer, so a literal that arrives one character at a time costs each of its
+characters once. The longest literal wins, the leftmost first. Between candidates the text is skipped by one
+compiled character class, at C speed; no pattern can backtrack.
+
+Framing newlines are part of the literal: a marker whose template writes a newline in front of it is entered as
+``marker`` and as ``\\nmarker``, so a newline is held back exactly as long as a marker may follow.
+
+A guard decides what a literal alone cannot (an anchor, what must follow a closer): ``accept`` returns True,
+False, or None while it needs more text. A refused literal is text, and the search goes on behind it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Generic, Literal, TypeVar
+
+from .buffer import Buffer
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """A literal of the protocol.
+
+    ``control``: a control token; where the engine says which spans are control tokens, only those count.
+    ``at``: where it counts. "line" is the start of a line, of the response or right after a call; "start" is
+    the start of its region, blanks aside; "after_call" is right after a call, blanks aside.
+    ``consume``: False when the literal is already the first literal of the payload (``<function=``, ``[``);
+    such an opener is ordinary text, so a block that is cut before its identity is text.
+    """
+
+    text: str
+    control: bool = False
+    at: Literal["anywhere", "line", "start", "after_call"] = "anywhere"
+    consume: bool = True
+
+
+class Verdict(Enum):
+    """What a reader says about its block after a feed."""
+
+    MORE = 0  # all text is settled or held; needs the next chunk
+    DONE = 1  # the payload ended at ``pos``
+    REFUTED = 2  # no call: failed at ``pos``, before any identity
+    CUT = 3  # the input ended before an identity
+
+
+class Node:
+    """A trie node: either branches, or one remaining literal (``rest``) compared at C speed."""
+
+    __slots__ = ("branches", "hit", "rest")
+
+    def __init__(self, literals: list[tuple[str, int]]) -> None:
+        self.hit = -1  # literal that ends here
+        self.rest = ""
+        self.branches: dict[str, Node] = {}
+        for text, number in literals:
+            if not text:
+                self.hit = number
+        longer = [(text, number) for text, number in literals if text]
+        if len(longer) == 1 and self.hit < 0:
+            self.rest, self.hit = longer[0]
+            return
+        for first in dict.fromkeys(text[0] for text, _ in longer):
+            self.branches[first] = Node([(text[1:], number) for text, number in longer if text[0] == first])
+
+
+def _rest(text: str, number: int) -> Node:
+    return Node([(text, number)])
+
+
+def char_class(chars: Iterable[str]) -> re.Pattern[str]:
+    """A compiled class of single characters."""
+    return re.compile("[" + "".join(re.escape(char) for char in sorted(set(chars))) + "]")
+
+
+class Matcher(Generic[T]):
+    """A set of literals, each with a payload."""
+
+    def __init__(self, literals: Iterable[tuple[str, T]]) -> None:
+        self._literals = dict(literals)
+        self._payloads = list(self._literals.values())
+        self._root = Node([(text, number) for number, text in enumerate(self._literals)])
+        if self._root.rest:  # a single literal: branch once, so that its first character can be searched
+            text, number = self._root.rest, self._root.hit
+            self._root = Node([])
+            self._root.branches[text[0]] = _rest(text[1:], number)
+        self.firsts = frozenset(text[0] for text in self._literals)
+        self._stop = char_class(self.firsts).search if self.firsts else None
+        self.longest = max(map(len, self._literals), default=0)
+
+    def search(self, buf: Buffer, final: bool, accept: Callable[[Buffer, T, bool], bool | None] | None = None) -> T | None:
+        """Find the next literal from ``scan`` on; it lies at ``buf.start:buf.end``.
+
+        None: there is none yet; the text from ``buf.hold`` on may still become one.
+        """
+        text = buf.text
+        size = len(text)
+        if self._stop is None:
+            buf.scan = buf.hold = size
+            return None
+        while True:
+            if buf.found is not None:
+                payload: T = buf.found
+                verdict = True if accept is None else accept(buf, payload, final)
+                if verdict is None:
+                    buf.hold = buf.start
+                    return None
+                buf.found = None
+                if verdict:
+                    buf.scan = buf.end
+                    return payload
+                buf.scan = buf.start + 1  # a shorter spelling may start inside
+                continue
+            node = buf.node
+            if node is None:
+                first = self._stop(text, buf.scan)
+                if first is None:
+                    buf.examined += size - buf.scan
+                    buf.scan = buf.hold = size
+                    return None
+                buf.start = first.start()
+                buf.examined += buf.start - buf.scan + 1
+                buf.scan = buf.start + 1
+                buf.end = -1
+                node = self._root.branches[text[buf.start]]
+            if not self._walk(buf, node, final):
+                buf.hold = buf.start
+                return None
+            if buf.found is None:
+                buf.scan = buf.start + 1
+
+    def after_blanks(self, buf: Buffer, final: bool) -> T | Literal[Verdict.MORE] | None:
+        """Match one literal at ``scan`` after optional blanks; it lies at ``buf.start:buf.end``.
+
+        MORE while blanks or a partial literal reach the end of the text. None when something else follows; the
+        search is then over and ``scan`` stands on that character.
+        """
+        if buf.found is None:
+            node = buf.node
+            if node is None:
+                start = buf.blanks()
+                if start == len(buf.text):
+                    return None if final else Verdict.MORE
+                buf.start = start
+                buf.end = -1
+                child = self._root.branches.get(buf.text[start])
+                if child is None:
+                    return None
+                node = child
+                buf.scan = start + 1
+            if not self._walk(buf, node, final):
+                return Verdict.MORE
+        payload: T | None = buf.found
+        buf.found = None
+        buf.scan = buf.start if payload is None else buf.end
+        return payload
+
+    def stands(self, text: str, at: int) -> bool:
+        """Whether a literal stands at ``at``."""
+        return any(text.startswith(item, at) for item in self._literals)
+
+    def begins(self, text: str, at: int) -> bool:
+        """Whether the text from ``at`` to its end is the beginning of a literal, or nothing."""
+        return len(text) - at < max(self.longest, 1) and any(item.startswith(text[at:]) for item in self._literals)
+
+    def _walk(self, buf: Buffer, node: Node, final: bool) -> bool:
+        """Follow the trie from ``scan``. False: the text ended within a literal. True: ``found`` says which."""
+        text = buf.text
+        size = len(text)
+        at = buf.scan
+        hit = -1
+        end = -1
+        if buf.end >= 0:  # a shorter literal matched in an earlier chunk
+            end = buf.end
+            hit = self._hit_at(text[buf.start:end])
+        while True:
+            rest = node.rest
+            if rest:
+                room = size - at
+                if room >= len(rest):
+                    buf.examined += len(rest)
+                    if text.startswith(rest, at):
+                        hit, end = node.hit, at + len(rest)
+                    break
+                buf.examined += room
+                if final or not rest.startswith(text[at:]):
+                    break
+                buf.node = _rest(rest[room:], node.hit)
+                buf.scan = size
+                buf.end = end
+                return False
+            if node.hit >= 0:
+                hit, end = node.hit, at
+            if not node.branches:
+                break
+            if at == size:
+                if final:
+                    break
+                buf.node = node
+                buf.scan = at
+                buf.end = end
+                return False
+            buf.examined += 1
+            child = node.branches.get(text[at])
+            if child is None:
+                break
+            node = child
+            at += 1
+        buf.node = None
+        if hit >= 0:
+            buf.found = self._payloads[hit]
+            buf.end = end
+            buf.scan = end
+        return True
+
+    def _hit_at(self, literal: str) -> int:
+        return list(self._literals).index(literal)

@@ -1,0 +1,251 @@
+"""A dialect as data: what a model family writes, in small declarative objects that compose.
+
+Four questions, four groups of objects:
+
+* Which channel is the text in?  ``Region`` and ``Edge``: a pushdown table. A region says where its text goes
+  (``Sink``); an edge says what a marker does there (``Goto``, ``Push``, ``Pop``, ``Skip``, ``Call``, ``Route``).
+  A think block, a section around several calls, an answer wrapper and a Harmony channel are rows of this table.
+* What is one call?  ``CallBlock``: a payload grammar and optional closers.
+* How is it spelled inside?  Four payloads: ``Envelope`` (name inside JSON), ``Named`` (head, then JSON),
+  ``Tagged`` (head, then key and value between delimiters), ``CallSyntax`` (``f(a=1)``).
+* Where does generation begin?  ``Start``.
+
+Spellings are templates with slots, ``<parameter={key}>\\n{value}\\n</parameter>\\n``: the parser takes its
+literals from them (blanks at the seams are optional), the structural tag fills them. Every object is
+immutable; a dialect compares by identity, so that what is compiled from it can be cached.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Literal, Union
+
+from .markers import Marker
+
+ReasoningCalls = Literal["resume", "end", "keep"]
+
+
+class Sink(Enum):
+    """Where a region's text goes."""
+
+    CONTENT = "content"
+    REASONING = "reasoning"
+    HEADER = "header"  # captured and handed to a Route, never shown
+    SECTION = "section"  # around calls: blanks and a bounded amount of noise, else the section is over
+    DROPPED = "dropped"  # counted, not shown: a message to a tool that is no function
+
+
+# ---- payload grammars -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Envelope:
+    """JSON that holds name and arguments: ``{"name": "f", "arguments": {...}}``, either first.
+
+    ``shape``: "object" also reads several objects one after the other, "array" wants a list, "either" both.
+    ``canonical`` is the template's own spelling of one call.
+    """
+
+    name: str = "name"
+    arguments: tuple[str, ...] = ("arguments", "parameters")
+    shape: Literal["object", "array", "either"] = "either"
+    canonical: str = '{"name": "{name}", "arguments": {arguments}}'
+
+
+@dataclass(frozen=True)
+class Named:
+    """A head with the name, then one JSON value.
+
+    ``head`` is a template with {name} or {id}; "" when the name is already known (a Route gave it).
+    ``optional`` are literals of the head that may be missing, with the slot after them.
+    """
+
+    head: str = ""
+    optional: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Tagged:
+    """A head with the name, then arguments between delimiters, typed by the tool's schema.
+
+    ``argument`` is a template with {key} and {value}; a newline next to {value} is markup, at most one on each
+    side. ``tail`` ends the call; "" where the closer around it does. ``around`` are the opener and closer of what
+    encloses the call: the closer implies a missing tail. ``style`` is XGrammar's name for the same spelling.
+    """
+
+    head: str
+    argument: str
+    tail: str
+    around: tuple[str, str] = ("", "")
+    style: str = ""
+    python_words: bool = True
+
+
+@dataclass(frozen=True)
+class CallSyntax:
+    """Calls as a programming language writes them: ``f(a=1, b="x")``, in a list where ``wrap`` is set."""
+
+    head: str = "{name}("
+    assign: str = "="
+    tail: str = ")"
+    wrap: tuple[str, str] = ("[", "]")
+    between: str = ", "
+
+
+Payload = Union[Envelope, Named, Tagged, CallSyntax]
+
+
+@dataclass(frozen=True)
+class CallBlock:
+    """One block of calls: a payload and the closers that may follow it.
+
+    ``ids``: "" when ids are made by the engine, else their form, ``functions.{name}:{index}``.
+    ``pad``: the template's blanks between opener and payload, and between payload and closer.
+    ``until``: what also ends a body that is no JSON, and is left standing (a section's closer, the next opener).
+    ``confirm``: the name counts only once the grammar went on behind the head (openers that are plain text).
+    """
+
+    payload: Payload
+    close: tuple[str, ...] = ()
+    until: tuple[str, ...] = ()
+    ids: str = ""
+    pad: tuple[str, str] = ("", "")
+    confirm: bool = False
+
+
+# ---- regions and edges ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Goto:
+    """Change the region."""
+
+    region: str
+
+
+@dataclass(frozen=True)
+class Push:
+    """Enter a section; Pop comes back, to ``then`` where that is set."""
+
+    region: str
+    then: str | None = None
+
+
+@dataclass(frozen=True)
+class Pop:
+    """Leave the section."""
+
+
+@dataclass(frozen=True)
+class Skip:
+    """Swallow the marker."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """Hand over to a call block, then back, or on to ``then``. ``name`` is set where a header gave it."""
+
+    block: CallBlock
+    name: str | None = None
+    then: str | None = None
+
+
+@dataclass(frozen=True)
+class Route:
+    """The captured header decides what comes next."""
+
+    by: Callable[[str], Goto | Call]
+
+
+Action = Union[Goto, Push, Pop, Skip, Call, Route]
+
+
+@dataclass(frozen=True)
+class Edge:
+    """What a marker does. ``trim``: newlines, at most so many, before and after it that are framing."""
+
+    on: tuple[Marker, ...]
+    do: Action
+    trim: tuple[int, int] = (0, 0)
+
+
+@dataclass(frozen=True)
+class Region:
+    """A mode of the response.
+
+    ``noise`` (sections): characters of other text tolerated before a call or the closer.
+    ``opens`` (headers): how a header can begin; other text is content at once. ``between`` (sections): the
+    template's separator of two calls; ``pad``: its blanks after the section opener and before the closer.
+    """
+
+    name: str
+    sink: Sink
+    edges: tuple[Edge, ...]
+    noise: int = 0
+    opens: tuple[str, ...] = ()
+    between: str = ""
+    pad: tuple[str, str] = ("", "")
+
+
+@dataclass(frozen=True)
+class Reasoning:
+    """The tags of a reasoning block, and how many newlines around each are framing.
+
+    ``calls``: what a call inside reasoning does: "resume" (reasoning goes on after it), "end" (it ends the
+    reasoning) or "keep" (it is no call, it stays reasoning text).
+    """
+
+    open: str
+    close: str
+    calls: ReasoningCalls = "resume"
+    trim_open: tuple[int, int] = (0, 0)
+    trim_close: tuple[int, int] = (0, 0)
+
+
+@dataclass(frozen=True)
+class Start:
+    """Where generation begins when the prompt is not known.
+
+    ``kwargs``: chat-template arguments that switch thinking on; ``turn``: the text in the prompt after which
+    the region table is run over its tail to find out.
+    """
+
+    region: str = "plain"
+    kwargs: tuple[str, ...] = ()
+    turn: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Dialect:
+    """Everything toolglot knows about one family's output.
+
+    ``openers`` are the edges that lead to calls, legal in plain text and, as ``reasoning.calls`` says, in
+    reasoning. ``regions`` are the sections they push, and channels a family has besides. ``between`` is the
+    template's text between two blocks. ``stops`` are the end-of-turn tokens, ``keep_special`` says that markers
+    are special tokens, which a detokenizer must keep.
+    """
+
+    name: str
+    openers: tuple[Edge, ...] = ()
+    reasoning: Reasoning | None = None
+    regions: tuple[Region, ...] = ()
+    start: Start = Start()
+    aliases: tuple[str, ...] = ()
+    stops: tuple[str, ...] = ()
+    keep_special: bool = False
+    between: str = ""
+    summary: str = ""
+
+
+def on(
+    do: Action,
+    *texts: str,
+    trim: tuple[int, int] = (0, 0),
+    control: bool = False,
+    at: Literal["anywhere", "line", "start", "after_call"] = "anywhere",
+    consume: bool = True,
+) -> Edge:
+    """An edge for one or more spellings of a marker."""
+    return Edge(tuple(Marker(text, control, at, consume) for text in texts), do, trim)

@@ -1,0 +1,118 @@
+"""The region table of one response, compiled from a dialect and the request's options.
+
+What depends on the request (is reasoning wanted, may calls appear, what does a call inside reasoning do) decides
+which edges exist, so that the machine in response.py knows no options. Tables are cached: a response costs a
+dictionary look-up.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+
+from .markers import Marker, Matcher, char_class
+from .spec import Call, Dialect, Edge, Goto, Push, ReasoningCalls, Region, Sink, Skip
+
+
+class Arc:
+    """One marker of one region: what it does, how much of the matched literal is framing in front of it."""
+
+    __slots__ = ("edge", "frame", "marker")
+
+    def __init__(self, marker: Marker, edge: Edge, frame: int) -> None:
+        self.marker = marker
+        self.edge = edge
+        self.frame = frame
+
+
+class CompiledRegion:
+    """A region ready to run."""
+
+    __slots__ = ("after_call", "channel", "edges", "header", "matcher", "name", "noise", "run", "sink")
+
+    def __init__(self, region: Region, reasoning: bool) -> None:
+        self.name = region.name
+        self.sink = region.sink
+        self.noise = region.noise
+        self.channel = "reasoning" if region.sink is Sink.REASONING and reasoning else "content"
+        arcs: dict[str, Arc] = {}
+        bare: dict[str, Arc] = {}
+        for edge in region.edges:
+            for marker in edge.on:
+                bare.setdefault(marker.text, Arc(marker, edge, 0))
+                if marker.at == "after_call":
+                    continue
+                for newlines in range(edge.trim[0] + 1):
+                    arcs.setdefault("\n" * newlines + marker.text, Arc(marker, edge, newlines))
+        self.edges = bool(bare)
+        self.matcher = Matcher(arcs.items())
+        # Right after a call blanks are looked through first, and more markers are legal.
+        self.after_call = Matcher(bare.items())
+        self.header = Matcher((text, text) for text in region.opens)
+        # Characters that end a run of settled text; a newline matters for line anchors as well.
+        lines = "\n" if any(arc.marker.at == "line" for arc in bare.values()) else ""
+        stops = self.matcher.firsts.union(lines)
+        self.run = char_class(stops).search if stops else None
+
+
+class Table:
+    """All regions of one response, and the one it starts in."""
+
+    __slots__ = ("regions", "start")
+
+    def __init__(self, regions: dict[str, CompiledRegion], start: str) -> None:
+        self.regions = regions
+        self.start = start
+
+
+@lru_cache(maxsize=1024)
+def compile_table(dialect: Dialect, reasoning: bool, calls: bool, policy: ReasoningCalls | None) -> Table:
+    """The table of ``dialect``. ``calls``: may calls appear; ``policy``: the setting ``reasoning_calls``."""
+    regions = list(dialect.regions)
+    if not any(region.name == "plain" for region in regions):
+        regions += _think_regions(dialect, reasoning, policy)
+    compiled = {}
+    for region in regions:
+        edges = region.edges if calls else tuple(edge for edge in region.edges if not _leads_to_call(edge))
+        compiled[region.name] = CompiledRegion(replace(region, edges=edges), reasoning)
+    return Table(compiled, dialect.start.region)
+
+
+def _leads_to_call(edge: Edge) -> bool:
+    """Sections only hold calls; an after-call marker is never reached without one."""
+    return isinstance(edge.do, (Call, Push))
+
+
+def _think_regions(dialect: Dialect, reasoning: bool, policy: ReasoningCalls | None) -> list[Region]:
+    """The regions of a dialect whose channels are plain text and an optional think block.
+
+    plain      content; a think opener at the start of a line enters reasoning, a leading stray closer is dropped
+    reasoning  up to the first closer
+    late       content after a call that ended the reasoning: the closer is still owed, and swallowed
+    """
+    think = dialect.reasoning
+    if think is None or not reasoning:
+        return [Region("plain", Sink.CONTENT, dialect.openers)]
+    calls = policy or think.calls
+    opened = Edge((Marker(think.open, at="line"),), Goto("reasoning"), think.trim_open)
+    stray = Edge((Marker(think.close, at="start"),), Skip(), think.trim_close)
+    closed = Edge((Marker(think.close),), Goto("plain"), think.trim_close)
+    again = Edge((Marker(think.open, at="start"),), Skip(), think.trim_open)
+    if calls == "keep":
+        inside: tuple[Edge, ...] = ()
+    elif calls == "resume":
+        inside = dialect.openers
+    else:
+        inside = tuple(_then(edge, "late") for edge in dialect.openers)
+    return [
+        Region("plain", Sink.CONTENT, (*dialect.openers, opened, stray)),
+        Region("reasoning", Sink.REASONING, (*inside, closed, again)),
+        Region("late", Sink.CONTENT, (*dialect.openers, closed)),
+    ]
+
+
+def _then(edge: Edge, region: str) -> Edge:
+    if isinstance(edge.do, (Call, Push)):
+        return replace(edge, do=replace(edge.do, then=region))
+    return edge
+
