@@ -43,7 +43,8 @@ class Head:
             choices = [(step, at + 1)]
             following = at
             while self.steps[following] in optional:
-                following = next((k for k in range(following + 1, len(self.steps)) if not _is_slot(self.steps[k])), _END)
+                later = range(following + 1, len(self.steps))
+                following = next((k for k in later if not _is_slot(self.steps[k])), _END)
                 if following == _END:
                     choices.append((body, _END))
                     break

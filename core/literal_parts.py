@@ -22,11 +22,14 @@ from functools import lru_cache
 
 from .values import NEEDS_ESCAPE, escape_json, fix_number
 
-__all__ = ["CLOSERS", "Frame", "Output", "RawReader", "StringReader", "scalar_json", "skip_blanks"]
+__all__ = ["CLOSERS", "Frame", "Output", "RawReader", "StringReader", "open_string", "scalar_json",
+           "skip_blanks"]  # fmt: skip
 
 CLOSERS = {"[": "]", "(": ")", "{": "}"}
 
 _BLANK_RUN = re.compile(r"[ \t\r\n]*")
+_OPENING = re.compile(r"""([rRbBuUfF]{0,2})('{1,3}|"{1,3})?""")
+_PREFIXES = frozenset(["", "r", "b", "u", "f", "br", "rb", "fr", "rf"])
 _QUOTED = {"'": re.compile(r"[\\']"), '"': re.compile(r'[\\"]')}
 _STOPS = {"'": re.compile(r"""["'\\\x00-\x1f\ud800-\udfff]"""), '"': NEEDS_ESCAPE}
 _ESCAPE_LENGTH = {"x": 4, "u": 6, "U": 10, "\r": 3, **dict.fromkeys("01234567", 4)}
@@ -34,6 +37,8 @@ _ESCAPE = re.compile(
     r"""\\(?:([\\'"abfnrtv])|(\r\n|[\r\n])|([0-7]{1,3})|"""
     r"""(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U(0010[0-9a-fA-F]{4}|000[0-9a-fA-F]{5})))"""
 )
+# Escapes that JSON writes alike, each with the plain text behind it: copied in one go.
+_COPIED = re.compile(r"""(?:\\["\\bfnrt][^"'\\\x00-\x1f\ud800-\udfff]*){1,500}""")
 _SIMPLE = dict(zip("\\'\"abfnrtv", "\\'\"\a\b\f\n\r\t\v", strict=True))
 
 
@@ -61,11 +66,12 @@ class Frame:
 class Output:
     """JSON pieces on their way out, held while something is undecided."""
 
-    __slots__ = ("_held", "_out", "depths")
+    __slots__ = ("_held", "_out", "_source", "depths")
 
     def __init__(self) -> None:
         self._out: list[str] = []
         self._held: list[str] = []
+        self._source: list[str] = []  # what was read while something is held
         self.depths: list[int] = []  # for each undecided thing, the number of containers around it
 
     def put(self, piece: str) -> None:
@@ -94,17 +100,44 @@ class Output:
         del self._held[mark:]
         return text
 
-    def flush(self) -> str:
-        """What is final."""
+    def source(self, count: int) -> list[str]:
+        """The last `count` characters that were read before this chunk."""
+        last: list[str] = []
+        for piece in reversed(self._source):
+            if count <= 0:
+                break
+            last.append(piece[-count:])
+            count -= len(piece)
+        return last[::-1]
+
+    def flush(self, read: str) -> str:
+        """What is final, at the end of a chunk of which `read` was settled."""
+        if self.depths:
+            self._source.append(read)
+        else:
+            self._source.clear()
         text = "".join(self._out)
         self._out.clear()
         return text
 
 
+def open_string(text: str, pos: int, final: bool, guard: str) -> tuple[StringReader | None, int]:
+    """A reader for the string that begins at `pos`, and where its body does; -1 if more text must tell."""
+    found = _OPENING.match(text, pos)
+    prefix, quotes = found.groups("") if found else ("", "")
+    end = pos + len(prefix) + len(quotes)
+    if pos < end == len(text) and len(quotes) < 3 and not final:
+        return None, -1
+    if not quotes or prefix.lower() not in _PREFIXES:
+        return None, pos
+    quotes = quotes if len(quotes) == 3 else quotes[0]  # two are an empty string, or one and a quote as data
+    return StringReader(quotes, "r" in prefix.lower(), guard), pos + len(prefix) + len(quotes)
+
+
 class StringReader:
     """The body of one string, from behind its opening quote on."""
 
-    __slots__ = ("_blanks", "_guard", "_guarding", "_quote", "_triple", "_verbatim", "stop")
+    __slots__ = ("_blanks", "_guard", "_quote", "_triple", "_verbatim", "guarding", "stop")
 
     def __init__(self, quote: str, verbatim: bool, guard: str) -> None:
         self.stop = _STOPS[quote[0]]  # text without such a character passes unchanged
@@ -112,21 +145,16 @@ class StringReader:
         self._triple = len(quote) == 3
         self._verbatim = verbatim
         self._guard = guard
-        self._guarding = False  # a quote mark and _blanks were read
+        self.guarding = False  # a quote mark and _blanks were read
         self._blanks: list[str] = []
-
-    @property
-    def idle(self) -> bool:
-        """Nothing is pending."""
-        return not self._guarding
 
     def feed(self, text: str, pos: int, final: bool) -> tuple[int, str, bool]:
         """Settle text[pos:]: the position reached, the body's JSON text final now, and whether it ended."""
         out: list[str] = []
         size = len(text)
         done = False
-        while not done and (pos < size or (self._guarding and final)):
-            if self._guarding:
+        while not done and (pos < size or (self.guarding and final)):
+            if self.guarding:
                 pos, done = self._close(text, pos, final, out)
                 continue
             found = _QUOTED[self._quote].search(text, pos)
@@ -140,7 +168,7 @@ class StringReader:
             if text[pos] == "\\":
                 pos = self._escape(text, pos, final, out)
             elif not self._triple:
-                self._guarding = True
+                self.guarding = True
                 pos += 1
             else:
                 pos, done = self._close_triple(text, pos, final, out)
@@ -160,7 +188,7 @@ class StringReader:
         if not closed:
             out += escape_json(self._quote), *map(escape_json, self._blanks)
         self._blanks.clear()
-        self._guarding = False
+        self.guarding = False
         return end, closed
 
     def _close_triple(self, text: str, pos: int, final: bool, out: list[str]) -> tuple[int, bool]:
@@ -174,6 +202,10 @@ class StringReader:
 
     def _escape(self, text: str, pos: int, final: bool, out: list[str]) -> int:
         """At a backslash: the position behind what was decoded, or `pos` if more text is needed."""
+        copied = None if self._verbatim else _COPIED.match(text, pos)
+        if copied is not None:
+            out.append(copied[0])
+            return copied.end()
         length = 2 if self._verbatim else _ESCAPE_LENGTH.get(text[pos + 1 : pos + 2], 2)
         if len(text) - pos < length and not final:
             return pos

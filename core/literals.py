@@ -12,8 +12,8 @@ A state is a method that settles some text and returns the position behind it; o
 a stack. What goes out is final at once, except while something is undecided: `{` until `:` `,` or `}` tells
 dict from set, `(` until `,` or, as a mere group, until what follows its `)`, and a dict's key until its `:`,
 so that no key goes out without a value. Then pieces are held, with an empty piece in the place of the
-bracket; `_holds` has an entry for each undecided thing, the outermost one's number of open frames first. A
-group that turns out to be no literal, `(1+2)*3`, becomes raw text, for which the source of held text is kept.
+bracket. A group that turns out to be no literal, `(1+2)*3`, becomes raw text; for that the source of what is
+held is kept.
 Every character is looked at once; up to ten are left to the caller where an escape or an opening quote needs
 more text.
 """
@@ -23,15 +23,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from .literal_parts import CLOSERS, Frame, Output, RawReader, StringReader, scalar_json, skip_blanks
+from .literal_parts import Frame, Output, RawReader, StringReader, open_string, scalar_json, skip_blanks
 from .values import BLANKS, NEEDS_ESCAPE, escape_json
 
 __all__ = ["DEPTH", "LiteralReader", "python_to_json"]
 
 DEPTH = 64
-
-_OPENING = re.compile(r"""([rRbBuUfF]{0,2})('{1,3}|"{1,3})?""")
-_PREFIXES = frozenset(["", "r", "b", "u", "f", "br", "rb", "fr", "rf"])
 
 
 def python_to_json(text: str) -> str | None:
@@ -58,7 +55,6 @@ class LiteralReader:
         self._frames: list[Frame] = []
         self._output = Output()
         self._group: Frame | None = None  # `(x)`, held until what follows is known
-        self._source: list[str] = []  # text of earlier chunks, while something is held
         self._read = 0  # length of all text settled
         self._base = self._fed = 0  # see feed
         self._wait = self._done = self._given = False
@@ -85,13 +81,10 @@ class LiteralReader:
                 self._done = True
         self.examined += min(pos + 10 * self._wait + self._done, size) - self._fed
         self._read = self._base + pos
-        if self._output.depths:
-            self._source.append(text[self._fed : pos])
-        else:
-            self._source.clear()
-        out = self._output.flush()
+        out = self._output.flush(text[self._fed : pos] if self._output.depths else "")
         self._given = self._given or bool(out)
-        self.in_string = self._string is not None and self._string.idle and not self._output.depths and pos == size
+        in_body = self._string is not None and not self._string.guarding and not self._output.depths
+        self.in_string = in_body and pos == size
         return pos, out, self._done
 
     def cut(self) -> str | None:
@@ -139,22 +132,20 @@ class LiteralReader:
             self._have = False
             self._state = LiteralReader._after
             return pos
-        if char in CLOSERS and len(self._frames) < DEPTH:
+        if char in "[({" and len(self._frames) < DEPTH:
             self._open(char, self._base + pos)
             return pos + 1
-        found = _OPENING.match(text, pos)
-        prefix, quotes = found.groups("") if found else ("", "")
-        if found and pos < found.end() == len(text) and len(quotes) < 3 and not final:
+        string, body = open_string(text, pos, final, ",)]}:" + self._stops)
+        if body < 0:
             self._wait = True
             return pos
-        if quotes and prefix.lower() in _PREFIXES:
-            quotes = quotes if len(quotes) == 3 else quotes[0]
-            self._string = StringReader(quotes, "r" in prefix.lower(), ",)]}:" + self._stops)
-            self.string_stop = self._string.stop
+        if string is not None:
+            self._string = string
+            self.string_stop = string.stop
             self._begin()
             self._output.put('"')
             self._state = LiteralReader._body
-            return pos + len(prefix) + len(quotes)
+            return body
         self._raw = RawReader(self._stops)
         self._state = LiteralReader._raw_text
         return pos
@@ -301,11 +292,6 @@ class LiteralReader:
         self._raw = RawReader(self._stops)
         self._state = LiteralReader._raw_text
         first = max(group.start - self._base, self._fed)
-        pieces = [text[first:pos]]
-        missing = self._base + self._fed - group.start
-        for piece in reversed(self._source):
-            if missing <= 0:
-                break
-            pieces.append(piece[-missing:])
-            missing -= len(piece)
-        self._raw.pieces += filter(None, reversed(pieces))
+        self._raw.pieces += self._output.source(self._base + self._fed - group.start)
+        if pos > first:
+            self._raw.pieces.append(text[first:pos])

@@ -95,7 +95,9 @@ class Matcher(Generic[T]):
         self._stop = char_class(self.firsts).search if self.firsts else None
         self.longest = max(map(len, self._literals), default=0)
 
-    def search(self, buf: Buffer, final: bool, accept: Callable[[Buffer, T, bool], bool | None] | None = None) -> T | None:
+    def search(
+        self, buf: Buffer, final: bool, accept: Callable[[Buffer, T, bool], bool | None] | None = None
+    ) -> T | None:
         """Find the next literal from ``scan`` on; it lies at ``buf.start:buf.end``.
 
         None: there is none yet; the text from ``buf.hold`` on may still become one.

@@ -12,7 +12,7 @@ from .spec import Dialect
 
 _dialects: dict[str, Dialect] = {}
 _aliases: dict[str, str] = {}
-_discovered = False
+_loaded: set[str] = set()
 
 
 def register(dialect: Dialect) -> Dialect:
@@ -31,14 +31,13 @@ def register(dialect: Dialect) -> Dialect:
 
 
 def _discover() -> None:
-    global _discovered
-    if _discovered:
+    if _loaded:
         return
     from . import dialects
 
     for module in pkgutil.iter_modules(dialects.__path__):
         importlib.import_module(f"{dialects.__name__}.{module.name}")
-    _discovered = True
+        _loaded.add(module.name)
 
 
 def get_dialect(name: str | Dialect) -> Dialect:

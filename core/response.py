@@ -37,7 +37,21 @@ from .errors import ConfigurationError
 from .markers import Matcher, Verdict
 from .payloads import Reader, make_reader
 from .registry import get_dialect
-from .spec import Call, CallBlock, CallSyntax, Dialect, Envelope, Goto, Named, Pop, Push, ReasoningCalls, Route, Sink, Skip
+from .spec import (
+    Call,
+    CallBlock,
+    CallSyntax,
+    Dialect,
+    Envelope,
+    Goto,
+    Named,
+    Pop,
+    Push,
+    ReasoningCalls,
+    Route,
+    Sink,
+    Skip,
+)
 from .table import Arc, CompiledRegion, compile_table
 from .tools import ToolChoice, chosen_functions, schemas_of
 
@@ -70,7 +84,7 @@ def _closers(block: CallBlock) -> Matcher[str] | None:
     """What may follow a payload. A JSON value is often followed by a bracket too many."""
     if not block.close:
         return None
-    surplus = "}]" if isinstance(block.payload, (Envelope, Named)) else "]" if isinstance(block.payload, CallSyntax) else ""
+    surplus = {Envelope: "}]", Named: "}]", CallSyntax: "]"}.get(type(block.payload), "")
     return Matcher([*((text, "closer") for text in block.close), *((char, "stray") for char in surplus)])
 
 

@@ -177,7 +177,8 @@ class Region:
 
     ``noise`` (sections): characters of other text tolerated before a call or the closer.
     ``opens`` (headers): how a header can begin; other text is content at once. ``between`` (sections): the
-    template's separator of two calls; ``pad``: its blanks after the section opener and before the closer.
+    template's separator of two calls; ``pad``: its blanks after the section opener and before the closer;
+    ``repeat``: the template puts all calls of a response into one section.
     """
 
     name: str
@@ -187,6 +188,7 @@ class Region:
     opens: tuple[str, ...] = ()
     between: str = ""
     pad: tuple[str, str] = ("", "")
+    repeat: bool = False
 
 
 @dataclass(frozen=True)
@@ -217,6 +219,18 @@ class Start:
     turn: str = ""
 
 
+@dataclass(frozen=True)
+class Messages:
+    """The headers as the template writes them, for structural tags. ``call`` holds {name}; ``turn`` stands between
+    two messages."""
+
+    call: str
+    block: CallBlock
+    content: str
+    reasoning: str
+    turn: str
+
+
 @dataclass(frozen=True, eq=False)
 class Dialect:
     """Everything toolglot knows about one family's output.
@@ -224,7 +238,8 @@ class Dialect:
     ``openers`` are the edges that lead to calls, legal in plain text and, as ``reasoning.calls`` says, in
     reasoning. ``regions`` are the sections they push, and channels a family has besides. ``between`` is the
     template's text between two blocks. ``stops`` are the end-of-turn tokens, ``keep_special`` says that markers
-    are special tokens, which a detokenizer must keep.
+    are special tokens, which a detokenizer must keep. ``messages``: the canonical headers of a dialect whose
+    responses are messages with headers.
     """
 
     name: str
@@ -237,6 +252,7 @@ class Dialect:
     keep_special: bool = False
     between: str = ""
     summary: str = ""
+    messages: Messages | None = None
 
 
 def on(

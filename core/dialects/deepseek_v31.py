@@ -30,6 +30,7 @@ register(
                 "section",
                 Sink.SECTION,
                 (on(Call(CALL), "<｜tool▁call▁begin｜>"), on(Pop(), "<｜tool▁calls▁end｜>")),
+                repeat=True,
             ),
         ),
         start=Start("plain", kwargs=("thinking", "enable_thinking"), turn="<｜Assistant｜>"),

@@ -15,7 +15,7 @@ Markers inside a body are ordinary tokens, so only control-token spans tell them
 """
 
 from ..registry import register
-from ..spec import Call, CallBlock, Dialect, Goto, Named, Region, Route, Sink, Start, on
+from ..spec import Call, CallBlock, Dialect, Goto, Messages, Named, Region, Route, Sink, Start, on
 
 ENDS = ("<|end|>", "<|call|>", "<|return|>")
 ARGUMENTS = CallBlock(Named(), close=ENDS)
@@ -58,5 +58,12 @@ register(
         stops=("<|return|>", "<|call|>"),
         keep_special=True,
         summary="gpt-oss-20b, gpt-oss-120b",
+        messages=Messages(
+            call="<|channel|>commentary to=functions.{name} <|constrain|>json<|message|>",
+            block=CallBlock(Named(), close=("<|call|>",)),
+            content="<|channel|>final<|message|>",
+            reasoning="<|channel|>analysis<|message|>",
+            turn="<|end|><|start|>assistant",
+        ),
     )
 )

@@ -33,6 +33,7 @@ register(
                 Sink.SECTION,
                 (on(Call(CALL), "<|tool_call_begin|>"), on(Pop(), "<|tool_calls_section_end|>")),
                 noise=256,
+                repeat=True,
             ),
         ),
         start=Start("plain", kwargs=("thinking", "enable_thinking"), turn="<|im_assistant|>assistant<|im_middle|>"),
