@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal, Union
+from typing import ClassVar, Literal
 
 __all__ = ["ContentDelta", "Delta", "Message", "Output", "ReasoningDelta", "ToolCall", "ToolCallDelta", "assemble"]
 
@@ -47,7 +47,7 @@ class ToolCallDelta:
     kind: ClassVar[Literal["tool_call"]] = "tool_call"
 
 
-Delta = Union[ContentDelta, ReasoningDelta, ToolCallDelta]
+Delta = ContentDelta | ReasoningDelta | ToolCallDelta
 
 
 @dataclass(slots=True)

@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
-from typing import Literal, Union
+from typing import Literal
 
 from .markers import Marker
 
@@ -94,7 +94,7 @@ class CallSyntax:
     between: str = ", "
 
 
-Payload = Union[Envelope, Named, Tagged, CallSyntax]
+Payload = Envelope | Named | Tagged | CallSyntax
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,7 @@ class Route:
     by: Callable[[str], Goto | Call]
 
 
-Action = Union[Goto, Push, Pop, Skip, Call, Route]
+Action = Goto | Push | Pop | Skip | Call | Route
 
 
 @dataclass(frozen=True)

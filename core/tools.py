@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, Union
+from typing import Any, Literal
 
 from .errors import ConfigurationError
 from .schema import ToolSchema
 
-ToolChoice = Union[Literal["auto", "none", "required"], Mapping[str, Any]]
+ToolChoice = Literal["auto", "none", "required"] | Mapping[str, Any]
 
 
 def tool_functions(tools: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
