@@ -75,6 +75,16 @@ def _rest(text: str, number: int) -> Node:
     return Node([(text, number)])
 
 
+def _common(literal: str, text: str, at: int) -> int:
+    """How many characters of the literal stand at ``at``."""
+    count = 0
+    for wanted, char in zip(literal, text[at : at + len(literal)], strict=False):
+        if wanted != char:
+            break
+        count += 1
+    return count
+
+
 def char_class(chars: Iterable[str]) -> re.Pattern[str]:
     """A compiled class of single characters."""
     return re.compile("[" + "".join(re.escape(char) for char in sorted(set(chars))) + "]")
@@ -96,14 +106,19 @@ class Matcher(Generic[T]):
         self.longest = max(map(len, self._literals), default=0)
 
     def search(
-        self, buf: Buffer, final: bool, accept: Callable[[Buffer, T, bool], bool | None] | None = None
+        self,
+        buf: Buffer,
+        final: bool,
+        accept: Callable[[Buffer, T, bool], bool | None] | None = None,
+        limit: int | None = None,
     ) -> T | None:
         """Find the next literal from ``scan`` on; it lies at ``buf.start:buf.end``.
 
-        None: there is none yet; the text from ``buf.hold`` on may still become one.
+        None: there is none yet; the text from ``buf.hold`` on may still become one. ``limit``: no literal that
+        begins there or later matters.
         """
         text = buf.text
-        size = len(text)
+        size = len(text) if limit is None else min(len(text), limit)
         if self._stop is None:
             buf.scan = buf.hold = size
             return None
@@ -122,7 +137,7 @@ class Matcher(Generic[T]):
                 continue
             node = buf.node
             if node is None:
-                first = self._stop(text, buf.scan)
+                first = self._stop(text, buf.scan, size)
                 if first is None:
                     buf.examined += size - buf.scan
                     buf.scan = buf.hold = size
@@ -186,14 +201,14 @@ class Matcher(Generic[T]):
             rest = node.rest
             if rest:
                 room = size - at
-                if room >= len(rest):
+                if room >= len(rest) and text.startswith(rest, at):
                     buf.examined += len(rest)
-                    if text.startswith(rest, at):
-                        hit, end = node.hit, at + len(rest)
+                    hit, end = node.hit, at + len(rest)
+                    break
+                if room >= len(rest) or final or not rest.startswith(text[at:]):
+                    buf.examined += _common(rest, text, at) + 1
                     break
                 buf.examined += room
-                if final or not rest.startswith(text[at:]):
-                    break
                 buf.node = _rest(rest[room:], node.hit)
                 buf.scan = size
                 buf.end = end

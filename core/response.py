@@ -517,7 +517,7 @@ class ResponseParser:
                 buf.mark = buf.pos  # held until a call or the closer follows
                 self._opener = 0
             buf.scan = buf.pos
-        arc = region.matcher.search(buf, final)
+        arc = region.matcher.search(buf, final, limit=buf.pos + region.noise + 1)
         noise_end = buf.start if arc is not None else len(buf.text) if final else buf.hold
         if noise_end - buf.pos > region.noise:
             self._noise = False
@@ -585,7 +585,7 @@ class ResponseParser:
                 buf.restart()
                 self._enter("plain")
                 return True
-        arc = region.matcher.search(buf, final, self._accept)
+        arc = region.matcher.search(buf, final, self._accept, limit=buf.pos + HEADER_LIMIT + 1)
         end = buf.start if arc is not None else buf.hold
         if end - buf.pos > HEADER_LIMIT:
             buf.restart()
