@@ -3,8 +3,8 @@
 Rules
 - A single quote mark ends its string only if blanks and then a character of the guard, or the end of the
   input, follow; else it is data. A triple ends at the triple. Raw newlines are data.
-- Escapes are decoded; an unknown or unfinished one stays as written (\\N{..} too); a backslash before a
-  newline removes both. Under the prefix r nothing is decoded.
+- Escapes are decoded; an unknown one stays as written (\\N{..} too), one cut by the end of the input is
+  dropped; a backslash before a newline removes both. Under the prefix r nothing is decoded.
 - Raw text is everything else: a number, a word, or no literal at all. It ends where its container says,
   but not inside its own brackets and quotes. A quote mark after a letter or digit is an apostrophe.
 
@@ -37,6 +37,7 @@ _ESCAPE = re.compile(
     r"""\\(?:([\\'"abfnrtv])|(\r\n|[\r\n])|([0-7]{1,3})|"""
     r"""(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U(0010[0-9a-fA-F]{4}|000[0-9a-fA-F]{5})))"""
 )
+_UNFINISHED = re.compile(r"\\(?:[xuU][0-9a-fA-F]*)?")
 # Escapes that JSON writes alike, each with the plain text behind it: copied in one go.
 _COPIED = re.compile(r"""(?:\\["\\bfnrt][^"'\\\x00-\x1f\ud800-\udfff]*){1,500}""")
 _SIMPLE = dict(zip("\\'\"abfnrtv", "\\'\"\a\b\f\n\r\t\v", strict=True))
@@ -116,9 +117,8 @@ class Output:
             self._source.append(read)
         else:
             self._source.clear()
-        text = "".join(self._out)
-        self._out.clear()
-        return text
+        out, self._out = self._out, []
+        return "".join(out)
 
 
 def open_string(text: str, pos: int, final: bool, guard: str) -> tuple[StringReader | None, int]:
@@ -159,12 +159,10 @@ class StringReader:
                 continue
             found = _QUOTED[self._quote].search(text, pos)
             end = found.start() if found else size
-            if end > pos:
-                out.append(escape_json(text[pos:end]))
+            out.append(escape_json(text[pos:end]))
             pos = end
             if pos == size:
                 break
-            before = pos
             if text[pos] == "\\":
                 pos = self._escape(text, pos, final, out)
             elif not self._triple:
@@ -172,7 +170,7 @@ class StringReader:
                 pos += 1
             else:
                 pos, done = self._close_triple(text, pos, final, out)
-            if pos == before:
+            if pos == end:  # more text is needed
                 break
         return pos, "".join(out), done
 
@@ -214,6 +212,9 @@ class StringReader:
             return min(pos + 2, len(text))
         found = _ESCAPE.match(text, pos)
         if found is None:
+            unfinished = _UNFINISHED.match(text, pos)
+            if unfinished is not None and unfinished.end() == len(text) < pos + length:
+                return len(text)  # cut by the end of the input
             out.append("\\\\")
             return pos + 1
         simple, newline, octal, *codes = found.groups("")
@@ -291,8 +292,6 @@ def scalar_json(text: str) -> str | None:
         return word
     plain = _UNDERSCORE.sub("", text) if "_" in text else text
     number = fix_number(plain)
-    if number is None and len(plain) <= 256:  # bounded, as int to decimal is not linear
-        based = _BASED.match(plain)
-        if based is not None and based.end() == len(plain):
-            number = str(int(plain, 0))
+    if number is None and len(plain) <= 256 and _BASED.fullmatch(plain):  # int to decimal is not linear
+        number = str(int(plain, 0))
     return number
