@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import uuid
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from enum import Enum
-from typing import Literal
+from typing import Any, Literal
 
 from .deltas import Output, ToolCallDelta
 from .schema import ToolSchema
@@ -36,15 +36,36 @@ def default_id(name: str, index: int) -> str:
 class Calls:
     """The calls of one response."""
 
-    __slots__ = ("_commit", "_complete_only", "_head", "_held", "_holding", "_ids", "_make_id", "_output", "_parallel",
-                 "_previous", "_schemas", "_undeclared", "_unnamed", "anomalies", "count", "dropping", "form", "limit",
-                 "position", "raw", "rollback", "streaming")
+    __slots__ = (
+        "_commit",
+        "_complete_only",
+        "_functions",
+        "_head",
+        "_held",
+        "_holding",
+        "_ids",
+        "_make_id",
+        "_output",
+        "_parallel",
+        "_previous",
+        "_undeclared",
+        "_unnamed",
+        "anomalies",
+        "count",
+        "dropping",
+        "form",
+        "limit",
+        "position",
+        "raw",
+        "rollback",
+        "streaming",
+    )
 
     def __init__(
         self,
         output: Output,
         anomalies: Counter[str],
-        schemas: dict[str, ToolSchema] | None,
+        functions: Mapping[str, Mapping[str, Any]] | None,
         *,
         undeclared: UndeclaredTools,
         parallel: bool,
@@ -57,7 +78,7 @@ class Calls:
     ) -> None:
         self._output = output
         self.anomalies = anomalies
-        self._schemas = schemas
+        self._functions = functions  # that may be called; None: not known
         self._undeclared = undeclared
         self._parallel = parallel
         self._complete_only = complete_only
@@ -115,7 +136,7 @@ class Calls:
         return gate
 
     def _judge(self, name: str) -> Gate:
-        if self._schemas is not None and name not in self._schemas and self._undeclared != "pass":
+        if self._functions is not None and name not in self._functions and self._undeclared != "pass":
             if self._undeclared == "text" and self.rollback:
                 return Gate.TEXT
             self.anomalies["undeclared_tool"] += 1
@@ -180,11 +201,8 @@ class Calls:
 
     def schema(self, name: str) -> ToolSchema:
         """The schema of a tool's arguments; one that knows nothing where the tool is not known."""
-        if self._schemas is not None:
-            found = self._schemas.get(name)
-            if found is not None:
-                return found
-        return ToolSchema(None)
+        function = self._functions.get(name) if self._functions is not None else None
+        return ToolSchema(None if function is None else function.get("parameters"))
 
 
 class ObjectWriter:

@@ -19,7 +19,7 @@ from .machine import Machine
 from .registry import get_dialect
 from .spec import Dialect, ReasoningCalls
 from .table import compile_table
-from .tools import ToolChoice, chosen_functions, schemas_of
+from .tools import ToolChoice, chosen_functions
 
 logger = logging.getLogger("toolglot")
 
@@ -87,7 +87,7 @@ class ResponseParser:
             return Calls(
                 machine.out,
                 self.anomalies,
-                None if functions is None else schemas_of(functions),
+                functions,
                 undeclared=undeclared_tools,
                 parallel=parallel_tool_calls,
                 complete_only=arguments == "complete",
