@@ -1,0 +1,1 @@
+"""Benchmarks of the core. Run ``python -m bench`` from the checkout."""
