@@ -3,7 +3,7 @@
 from .deltas import ContentDelta, Delta, Message, ReasoningDelta, ToolCall, ToolCallDelta, assemble
 from .errors import ConfigurationError, UnknownDialectError
 from .registry import get_dialect, list_dialects, register
-from .response import ResponseParser, parse
+from .response import ResponseParser, parse, prompt_opens_reasoning
 from .spec import Dialect
 from .structural import structural_tag
 
@@ -22,6 +22,7 @@ __all__ = [
     "get_dialect",
     "list_dialects",
     "parse",
+    "prompt_opens_reasoning",
     "register",
     "structural_tag",
 ]

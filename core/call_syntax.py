@@ -24,8 +24,8 @@ _IDENTIFIER = re.compile(r"[\w.\-]{1,257}").match
 class CallSyntaxReader:
     """Reads the calls of one block."""
 
-    __slots__ = ("_calls", "_head", "_in_call", "_key_length", "_literal", "_named", "_spec", "_state", "_writer",
-                 "passing_stop")
+    __slots__ = ("_calls", "_head", "_in_call", "_key_length", "_literal", "_named", "_pair", "_spec", "_state",
+                 "_writer", "passing_stop")
 
     def __init__(self, spec: CallSyntax, calls: Calls) -> None:
         self._spec = spec
@@ -35,6 +35,7 @@ class CallSyntaxReader:
         self._head = HeadReader(compile_head(spec.head))
         self._writer = ObjectWriter(calls)
         self._literal = LiteralReader()
+        self._pair = 0  # where the argument in progress begins
         self._key_length = -1  # of the key in progress, once known
         self._named = True  # the value in progress has a key
         self.passing_stop = LiteralReader().string_stop.search
@@ -105,7 +106,8 @@ class CallSyntaxReader:
             if end == len(text) and not final and end - buf.pos <= NAME_LIMIT:
                 return Verdict.MORE
             self._key_length = end - buf.pos
-        key = text[buf.pos:buf.pos + self._key_length]
+        key = text[buf.pos:buf.pos + self._key_length] if self._key_length <= NAME_LIMIT else ""
+        self._pair = self._calls.position()
         at = buf.blanks()
         if key and at == len(text) and not final:
             return Verdict.MORE
@@ -132,13 +134,20 @@ class CallSyntaxReader:
             self._calls.anomalies["dropped_characters"] += pos - buf.pos
         buf.advance(pos)
         if done:
+            if self._literal.lost:
+                self._calls.lost("malformed_value", self._literal.lost)
             self._state = _ARGUMENT
             return None
         if not final:
             return Verdict.MORE
         rest = self._literal.cut()
-        if self._named and rest:
-            self._writer.value(rest)
+        buf.advance(len(buf.text))
+        if self._named:
+            self._writer.value(rest or "")
+            if rest is None:
+                self._calls.lost("cut_value", self._calls.position() - self._pair)
+            elif self._literal.lost:
+                self._calls.lost("malformed_value", self._literal.lost)
         return self._finish()
 
     def _end(self, complete: bool) -> None:

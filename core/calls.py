@@ -168,6 +168,12 @@ class Calls:
         """A call has begun and not ended."""
         return self.streaming or self.dropping or self._holding is not None
 
+    def lost(self, kind: str, characters: int) -> None:
+        """Count text of an accepted call that its arguments cannot carry."""
+        if not self.dropping:  # a dropped call is counted as a whole
+            self.anomalies[kind] += 1
+            self.anomalies["dropped_characters"] += characters
+
     # -- inside ---------------------------------------------------------------------------------------------
 
     def _release(self, complete: bool) -> None:

@@ -26,7 +26,8 @@ _LONG = object()  # a string longer than any name
 class EnvelopeReader:
     """Reads the objects of one block."""
 
-    __slots__ = ("_arguments", "_calls", "_given", "_in_list", "_key", "_named", "_skipper", "_spec", "_state")
+    __slots__ = ("_arguments", "_calls", "_given", "_in_list", "_key", "_named", "_skipped", "_skipper", "_spec",
+                 "_state")
 
     def __init__(self, spec: Envelope, calls: Calls) -> None:
         self._spec = spec
@@ -34,6 +35,7 @@ class EnvelopeReader:
         self._state = _OPEN
         self._in_list = False
         self._key = ""
+        self._skipped = 0  # characters of members that are neither name nor arguments
         self._named = False  # the name of the object in progress is known
         self._given = False  # its arguments have been seen
         self._arguments = ArgumentsReader(self._emit)
@@ -62,21 +64,23 @@ class EnvelopeReader:
                 if ended is None:
                     return self._refute()
                 if not ended:
-                    return self._finish() if final else Verdict.MORE
+                    return self._finish(buf) if final else Verdict.MORE
                 if self._arguments.unwrapped:
                     self._calls.anomalies["string_arguments"] += 1
                 self._state = _KEY
             elif state in (_SKIP, _SKIP_KEY):
-                end = self._skipper.feed(buf.text, buf.pos)
+                start = buf.pos
+                end = self._skipper.feed(buf.text, start)
                 buf.examined += end - buf.pos + 1
                 buf.advance(end)
+                self._skipped += end - start
                 if not self._skipper.done:
-                    return self._finish() if final else Verdict.MORE
+                    return self._finish(buf) if final else Verdict.MORE
                 self._state = _KEY if state == _SKIP else _COLON
             elif state == _NAME:
                 name = self._string(buf)
                 if name is None:
-                    return self._finish() if final else Verdict.MORE
+                    return self._finish(buf) if final else Verdict.MORE
                 verdict = self._begin(name)
                 if verdict is not None:
                     return verdict
@@ -86,10 +90,10 @@ class EnvelopeReader:
                     return verdict
             else:
                 if buf.scan <= buf.pos and not buf.skip_blanks():
-                    return self._finish() if final else Verdict.MORE
+                    return self._finish(buf) if final else Verdict.MORE
                 verdict = self._step(buf)
                 if verdict is not None:
-                    return self._finish() if final and verdict is Verdict.MORE else verdict
+                    return self._finish(buf) if final and verdict is Verdict.MORE else verdict
 
     def _step(self, buf: Buffer) -> Verdict | None:
         """One structural character at ``pos``, which is no blank. None: go on."""
@@ -123,6 +127,7 @@ class EnvelopeReader:
     def _start(self, buf: Buffer) -> None:
         self._calls.head()
         self._named = self._given = False
+        self._skipped = 0
         self._arguments = ArgumentsReader(self._emit)
         self._state = _KEY
 
@@ -150,6 +155,7 @@ class EnvelopeReader:
             self._state = _ARGUMENTS
         else:
             self._skipper = JsonValueScanner()
+            self._skipped += len(self._key)
             self._state = _SKIP
 
     def _string(self, buf: Buffer) -> object:
@@ -206,7 +212,7 @@ class EnvelopeReader:
         if not self._given:
             self._calls.arguments("{}")
         buf.advance(buf.pos + 1)
-        self._calls.end(True)
+        self._end(True)
         self._named = False
         self._state = _NEXT
         return None
@@ -248,7 +254,7 @@ class EnvelopeReader:
             return self._refute()
         if not self._given:
             self._calls.arguments("{}")
-        self._calls.end(self._given)
+        self._end(self._given)
         return Verdict.DONE
 
     def _refute(self) -> Verdict:
@@ -258,11 +264,20 @@ class EnvelopeReader:
         self._calls.anomalies["nameless_call"] += 1
         return Verdict.DONE
 
-    def _finish(self) -> Verdict:
-        """The input ended inside an object."""
+    def _finish(self, buf: Buffer) -> Verdict:
+        """The input ended inside an object: what is left of it is half a key or a key without its value."""
         if not self._named:
             return Verdict.CUT
         if not self._given:
             self._calls.arguments("{}")
-        self._calls.end(False)
+        if self._state in (_COLON, _VALUE):
+            self._skipped += len(self._key)
+        self._skipped += len(buf.text) - buf.pos
+        buf.advance(len(buf.text))
+        self._end(False)
         return Verdict.DONE
+
+    def _end(self, complete: bool) -> None:
+        if self._skipped:
+            self._calls.lost("skipped_member", self._skipped)
+        self._calls.end(complete)

@@ -43,7 +43,7 @@ class LiteralReader:
 
     def __init__(self, stops: str = ",)") -> None:
         self.examined = 0  # characters looked at
-        self.skipped = 0  # characters of junk behind complete values
+        self.lost = 0  # characters without a place in the JSON: half a pair, junk behind a complete value
         self.in_string = False  # text without a character of string_stop would pass unchanged
         self.string_stop: re.Pattern[str] = NEEDS_ESCAPE
         self._stops = stops
@@ -169,7 +169,7 @@ class LiteralReader:
         assert self._raw is not None
         start = pos
         pos, ended = self._raw.feed(text, pos, final, self._ends)
-        self.skipped += (pos - start) * self._junk
+        self.lost += (pos - start) * self._junk
         self._wait = not ended and pos < len(text)
         if not ended:
             return pos
@@ -265,10 +265,11 @@ class LiteralReader:
             return
         if frame.key is not None:
             self._bad += not self._have
+            self.lost += 0 if self._have else len(frame.key)
             frame.key = None
         elif self._have:
             self._bad += 1
-            self._output.take_back(frame.mark)
+            self.lost += len(self._output.take_back(frame.mark))
             self._output.release()
 
     def _close(self, frame: Frame, text: str, pos: int) -> None:

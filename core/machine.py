@@ -296,9 +296,7 @@ class Machine:
         self.reader = None
         self._noise = False
         if self._opener:
-            self.stack = self._restore
-            if self.stack[-1].sink is Sink.SECTION:
-                self.stack.pop()  # its other calls went out; this text ends it
+            self._back()
         start, failed = buf.mark, buf.pos
         end = start + self._opener if failed - start <= RETRY else max(failed, start + self._opener)
         self._gap = self._opener == 0
@@ -309,6 +307,12 @@ class Machine:
             self._show(self.stack[-1], buf.text[start:end])
             buf.advance(end)
 
+    def _back(self) -> None:
+        """To the region the tentative block began in. A section whose other calls went out ends with it."""
+        self.stack = list(self._restore)
+        if self.stack[-1].sink is Sink.SECTION:
+            self.stack.pop()
+
     def _cut(self) -> None:
         """The input ended before the name of a call."""
         buf = self.buf
@@ -316,7 +320,7 @@ class Machine:
         opened = start + self._opener
         quoted = self.reason == "stop" and not buf.text[opened:].strip()
         if self._opener and (self._plain_opener or quoted):
-            self.stack = self._restore
+            self._back()
             buf.mark = -1
             self._show(self.stack[-1], buf.text[start:])
             self.anomalies["refuted_block"] += 1

@@ -23,6 +23,10 @@ from .tools import ToolChoice, chosen_functions
 
 logger = logging.getLogger("toolglot")
 
+# Anomalies that cost a call or text; others are spellings that were understood.
+DROPS = frozenset({"undeclared_tool", "parallel_call", "incomplete_call", "cut_block", "noise", "builtin_tool",
+                   "broken_header", "nameless_call"})  # fmt: skip
+
 
 def _never(text: str) -> None:
     """Nothing can matter: a region without markers."""
@@ -136,7 +140,7 @@ class ResponseParser:
         machine.advance(True)
         machine.give_back()
         if self.anomalies:
-            level = logging.WARNING if self.anomalies["dropped_characters"] else logging.DEBUG
+            level = logging.WARNING if self.anomalies.keys() & DROPS else logging.DEBUG
             logger.log(level, "dialect %s: %s", self.dialect.name, dict(self.anomalies))
         return machine.out.take()
 
@@ -167,6 +171,19 @@ class ResponseParser:
             self._run = region.run or _never
             self._run_call = -1
             self._run_delta = ReasoningDelta if region.channel == "reasoning" else ContentDelta
+
+
+def prompt_opens_reasoning(dialect: str | Dialect, prompt: str) -> bool:
+    """Whether generation after ``prompt`` begins inside a reasoning block: what ``starts_in_reasoning`` asks.
+
+    The region table is run over the text behind the last turn marker, so a prefilled opener, a prefilled empty
+    block and a closed one need no rules of their own.
+    """
+    spec = get_dialect(dialect)
+    tail = prompt.rpartition(spec.start.turn)[2] if spec.start.turn else prompt
+    parser = ResponseParser(spec, [])
+    parser.feed(tail)
+    return parser.region == "reasoning"
 
 
 def parse(

@@ -107,14 +107,15 @@ _KEY_RUN = re.compile(r"[^<>\n]{0,257}").match
 class TaggedReader:
     """Reads one call."""
 
-    __slots__ = ("_calls", "_confirm", "_encoder", "_fresh", "_grammar", "_head", "_json", "_key", "_lead", "_name",
-                 "_peek", "_schema", "_spec", "_state", "_writer", "passing_stop")
+    __slots__ = ("_calls", "_confirm", "_constrained", "_encoder", "_fresh", "_grammar", "_head", "_json", "_key", "_lead", "_name",
+                 "_pair", "_peek", "_schema", "_spec", "_state", "_writer", "passing_stop")
 
     def __init__(self, spec: Tagged, calls: Calls, confirm: bool, constrained: bool) -> None:
         self._spec = spec
         self._grammar = _compile(spec)
         self._calls = calls
         self._confirm = confirm
+        self._constrained = constrained
         self._head = HeadReader(self._grammar.head)
         self._name = ""
         self._schema = ToolSchema(None)
@@ -122,6 +123,7 @@ class TaggedReader:
         self._encoder: Encoder | None = None
         self._key = HeadReader(self._grammar.argument)
         self._json: ArgumentsReader | None = None
+        self._pair = 0  # where the argument in progress begins
         self._peek: Buffer | None = None
         self._lead = False  # the newline after the value's opening tag may still come
         self._fresh = False  # the value has no text yet
@@ -189,6 +191,7 @@ class TaggedReader:
             return Verdict.MORE
         if kind is _Kind.ARGUMENT:
             buf.advance(buf.start)
+            self._pair = self._calls.position()
             self._key = HeadReader(self._grammar.argument)
             self._state = _KEY
         elif kind is _Kind.CLOSE:
@@ -237,10 +240,15 @@ class TaggedReader:
         if verdict is Verdict.MORE:
             return verdict
         if verdict is not Verdict.DONE:
+            if verdict is Verdict.CUT:
+                buf.advance(len(buf.text))
+            self._calls.lost("broken_argument", self._calls.position() - self._pair)
             return self._end(False)
         key = self._key.slots["key"]
         self._writer.key(json.dumps(key, ensure_ascii=False))
-        self._encoder = make_encoder(self._schema.types(key), python_words=self._spec.python_words)
+        self._encoder = make_encoder(
+            self._schema.types(key), python_words=self._spec.python_words, constrained=self._constrained
+        )
         self._lead = self._grammar.lead
         self._fresh = True
         self._state = _VALUE
@@ -293,7 +301,10 @@ class TaggedReader:
     def _cut(self) -> Verdict:
         """The input ended inside the value: close what went out, drop a pair of which nothing can be given."""
         assert self._encoder is not None
-        self._writer.value(self._encoder.cut() or "")
+        closing = self._encoder.cut()
+        if closing is None:
+            self._calls.lost("cut_value", self._calls.position() - self._pair)
+        self._writer.value(closing or "")
         return self._end(False)
 
     def _accept(self, buf: Buffer, closer: _Closer, final: bool) -> bool | None:

@@ -14,6 +14,7 @@ is reasoning, every other one content; a message to ``functions.NAME`` is a call
 Markers inside a body are ordinary tokens, so only control-token spans tell them apart; by text they are markers.
 """
 
+from ..head import is_name
 from ..registry import register
 from ..spec import Call, CallBlock, Dialect, Goto, Messages, Named, Region, Route, Sink, Start, on
 
@@ -29,8 +30,9 @@ def route(header: str) -> Goto | Call:
     for word in (before + " " + rest).replace("<|", " <|").split():
         if word.startswith("to="):
             recipient = word[3:]
-    if recipient.startswith("functions."):
-        return Call(ARGUMENTS, name=recipient[len("functions."):], then="between")
+    name = recipient.removeprefix("functions.")
+    if name != recipient and is_name(name):
+        return Call(ARGUMENTS, name=name, then="between")
     if recipient and recipient != "assistant":
         return Goto("builtin")
     return Goto("reasoning" if channel and channel[0] == "analysis" else "plain")
