@@ -30,8 +30,10 @@ _COMPACT = 4096  # settled text that may stay in front before it is cut off
 class Buffer:
     """Unsettled text with a position, one search in progress, and a mark."""
 
-    __slots__ = ("base", "controls", "end", "examined", "found", "hold", "kept", "mark", "node", "pos", "scan",
-                 "start", "text")
+    __slots__ = (
+        "base", "controls", "end", "examined", "found", "hold", "kept", "mark", "node", "pos", "scan",
+        "start", "text",
+    )  # fmt: skip
 
     def __init__(self) -> None:
         self.text = ""

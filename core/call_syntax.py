@@ -24,8 +24,10 @@ _IDENTIFIER = re.compile(r"[\w.\-]{1,257}").match
 class CallSyntaxReader:
     """Reads the calls of one block."""
 
-    __slots__ = ("_calls", "_head", "_in_call", "_key_length", "_literal", "_named", "_pair", "_spec", "_state",
-                 "_writer", "passing_stop")
+    __slots__ = (
+        "_calls", "_head", "_in_call", "_key_length", "_literal", "_named", "_pair", "_spec", "_state",
+        "_writer", "passing_stop",
+    )  # fmt: skip
 
     def __init__(self, spec: CallSyntax, calls: Calls) -> None:
         self._spec = spec

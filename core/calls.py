@@ -37,29 +37,10 @@ class Calls:
     """The calls of one response."""
 
     __slots__ = (
-        "_commit",
-        "_complete_only",
-        "_functions",
-        "_head",
-        "_held",
-        "_holding",
-        "_ids",
-        "_make_id",
-        "_output",
-        "_parallel",
-        "_previous",
-        "_undeclared",
-        "_unnamed",
-        "anomalies",
-        "count",
-        "dropping",
-        "form",
-        "limit",
-        "position",
-        "raw",
-        "rollback",
-        "streaming",
-    )
+        "_commit", "_complete_only", "_functions", "_head", "_held", "_holding", "_ids", "_make_id",
+        "_output", "_parallel", "_previous", "_undeclared", "_unnamed", "anomalies", "count", "dropping",
+        "form", "limit", "position", "raw", "rollback", "streaming",
+    )  # fmt: skip
 
     def __init__(
         self,

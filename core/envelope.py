@@ -26,8 +26,10 @@ _LONG = object()  # a string longer than any name
 class EnvelopeReader:
     """Reads the objects of one block."""
 
-    __slots__ = ("_arguments", "_calls", "_given", "_in_list", "_key", "_named", "_skipped", "_skipper", "_spec",
-                 "_state")
+    __slots__ = (
+        "_arguments", "_calls", "_given", "_in_list", "_key", "_named", "_skipped", "_skipper", "_spec",
+        "_state",
+    )  # fmt: skip
 
     def __init__(self, spec: Envelope, calls: Calls) -> None:
         self._spec = spec

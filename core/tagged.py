@@ -107,8 +107,10 @@ _KEY_RUN = re.compile(r"[^<>\n]{0,257}").match
 class TaggedReader:
     """Reads one call."""
 
-    __slots__ = ("_calls", "_confirm", "_constrained", "_encoder", "_fresh", "_grammar", "_head", "_json", "_key", "_lead", "_name",
-                 "_pair", "_peek", "_schema", "_spec", "_state", "_writer", "passing_stop")
+    __slots__ = (
+        "_calls", "_confirm", "_constrained", "_encoder", "_fresh", "_grammar", "_head", "_json", "_key",
+        "_lead", "_name", "_pair", "_peek", "_schema", "_spec", "_state", "_writer", "passing_stop",
+    )  # fmt: skip
 
     def __init__(self, spec: Tagged, calls: Calls, confirm: bool, constrained: bool) -> None:
         self._spec = spec
