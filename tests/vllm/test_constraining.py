@@ -1,0 +1,157 @@
+"""Before generation: what the plugin does to a request, through vLLM's own adjust_request."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import jsonschema
+import pytest
+import xgrammar
+from driving import PING, RESPONSES, TOOLS, WEATHER, parser_for, request_for, tool
+from vllm.entrypoints.openai.responses.protocol import ResponsesRequest
+
+from toolglot.core import get_dialect, list_dialects
+
+NAMED = {"type": "function", "function": {"name": "ping"}}
+STRICT = tool("strict", {"n": {"type": "integer"}}, strict=True)
+
+
+def adjusted(dialect: str, request: Any) -> Any:
+    """The request after vLLM prepared it with our parser; it is changed in place."""
+    parser_for(dialect, request.tools).adjust_request(request)
+    return request
+
+
+def tag_of(request: Any) -> dict[str, Any] | None:
+    """The structural tag on a request."""
+    outputs = request.structured_outputs
+    if outputs is None or outputs.structural_tag is None:
+        return None
+    tag: dict[str, Any] = json.loads(outputs.structural_tag)
+    return tag
+
+
+def accepts(tag: dict[str, Any], text: str) -> bool:
+    """Whether a tag lets a whole text through."""
+    info = xgrammar.TokenizerInfo([chr(code).encode() for code in range(128)] + [b"<eos>"], stop_token_ids=[128])
+    compiled = xgrammar.GrammarCompiler(info).compile_grammar(xgrammar.Grammar.from_structural_tag(tag))
+    matcher = xgrammar.GrammarMatcher(compiled)
+    return bool(matcher.accept_string(text) and matcher.accept_token(128))
+
+
+def call(name: str, arguments: str) -> str:
+    """A hermes call."""
+    return f'<tool_call>\n{{"name": "{name}", "arguments": {arguments}}}\n</tool_call>'
+
+
+@pytest.mark.parametrize("choice", ["required", NAMED], ids=["required", "named"])
+@pytest.mark.parametrize("dialect", sorted(RESPONSES))
+def test_a_forced_call_is_constrained(dialect: str, choice: Any) -> None:
+    request = adjusted(dialect, request_for(TOOLS, tool_choice=choice))
+    assert tag_of(request) is not None
+    assert request.response_format is None
+    assert request.skip_special_tokens is (not get_dialect(dialect).keep_special)
+
+
+def test_required() -> None:
+    tag = tag_of(adjusted("hermes", request_for(TOOLS, tool_choice="required")))
+    assert tag is not None
+    assert accepts(tag, call("get_weather", '{"city": "Rome", "days": 3}'))
+    assert not accepts(tag, "Rome")
+    assert not accepts(tag, call("get_weather", '{"city": "Rome", "days": "3"}'))
+    assert not accepts(tag, call("nosuch", "{}"))
+
+
+def test_named() -> None:
+    tag = tag_of(adjusted("hermes", request_for(TOOLS, tool_choice=NAMED)))
+    assert tag is not None
+    assert accepts(tag, call("ping", "{}"))
+    assert not accepts(tag, call("get_weather", '{"city": "Rome", "days": 3}'))
+
+
+def test_one_call_only() -> None:
+    one = call("ping", "{}")
+    for parallel in (True, False):
+        request = request_for([PING], tool_choice="required", parallel_tool_calls=parallel)
+        tag = tag_of(adjusted("hermes", request))
+        assert tag is not None
+        assert accepts(tag, one)
+        assert accepts(tag, one + "\n" + one) is parallel
+
+
+@pytest.mark.parametrize("dialect", list_dialects())
+def test_auto_is_free_where_no_tool_is_strict(dialect: str) -> None:
+    request = adjusted(dialect, request_for(TOOLS))
+    assert tag_of(request) is None
+    assert request.skip_special_tokens is (not get_dialect(dialect).keep_special)
+
+
+def test_auto_with_a_strict_tool() -> None:
+    tag = tag_of(adjusted("hermes", request_for([STRICT, WEATHER])))
+    assert tag is not None
+    assert accepts(tag, "Just text.")
+    assert accepts(tag, "Well.\n" + call("strict", '{"n": 1}'))
+    assert not accepts(tag, call("strict", '{"n": "1"}'))
+    assert accepts(tag, call("get_weather", '{"anything": true}'))
+
+
+def test_strict_false_leaves_arguments_free() -> None:
+    loose = tool("loose", {"n": {"type": "integer"}}, strict=False)
+    tag = tag_of(adjusted("hermes", request_for([loose], tool_choice="required")))
+    assert tag is not None
+    assert accepts(tag, call("loose", '{"m": "1"}'))
+
+
+def test_tool_choice_none() -> None:
+    request = adjusted("kimi_k2", request_for(TOOLS, tool_choice="none"))
+    assert tag_of(request) is None
+    assert request.skip_special_tokens is not False
+
+
+def test_the_clients_own_constraint_stays_with_auto() -> None:
+    request = adjusted("hermes", request_for(TOOLS, structured_outputs={"choice": ["yes", "no"]}))
+    assert request.structured_outputs.choice == ["yes", "no"]
+
+
+def test_a_bad_schema_names_the_tool() -> None:
+    bad = tool("bad", {"n": {"$ref": "#/$defs/nowhere"}})
+    with pytest.raises(ValueError, match=r"tool 'bad'.*\$defs"):
+        adjusted("hermes", request_for([PING, bad], tool_choice="required"))
+
+
+def test_missing_tag_is_put_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where vLLM does not ask for the tag (older versions, strict calling switched off), we set it."""
+    from vllm.parser.abstract_parser import DelegatingParser
+
+    monkeypatch.setattr(DelegatingParser, "_apply_structural_tag", lambda self, request: request)
+    request = request_for(TOOLS, tool_choice="required", response_format={"type": "json_object"})
+    tag = tag_of(adjusted("hermes", request))
+    assert tag is not None
+    assert accepts(tag, call("ping", "{}"))
+    assert request.response_format is None
+
+
+def test_responses_api() -> None:
+    flat = [{"type": "function", "name": "ping", "parameters": {"type": "object", "properties": {}}}]
+    body = {"model": "any", "input": "Hello", "tools": flat}
+    for choice in ("required", {"type": "function", "name": "ping"}):
+        tag = tag_of(adjusted("hermes", ResponsesRequest.model_validate({**body, "tool_choice": choice})))
+        assert tag is not None
+        assert accepts(tag, call("ping", "{}"))
+        assert not accepts(tag, "pong")
+
+
+def test_responses_api_allowed_tools() -> None:
+    """vLLM itself does not constrain this choice."""
+    flat = [{"type": "function", "name": name, "parameters": {"type": "object"}} for name in ("ping", "pong")]
+    choice = {"type": "allowed_tools", "mode": "required", "tools": [{"type": "function", "name": "pong"}]}
+    body = {"model": "any", "input": "Hello", "tools": flat, "tool_choice": choice}
+    tag = tag_of(adjusted("hermes", ResponsesRequest.model_validate(body)))
+    assert tag is not None
+    assert accepts(tag, call("pong", "{}"))
+    assert not accepts(tag, call("ping", "{}"))
+
+
+def test_the_examples_schema_is_what_the_tests_think() -> None:
+    jsonschema.validate({"city": "Rome", "days": 3}, WEATHER["function"]["parameters"])

@@ -1,0 +1,80 @@
+"""Reading a vLLM request: its function tools, its tool choice, the calls already in the conversation.
+
+Chat completions and the Responses API describe the same things with different classes; both become the plain
+OpenAI dicts that the core takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, cast
+
+from toolglot.core.tools import ToolChoice
+
+__all__ = ["choice_of", "previous_calls", "tools_of"]
+
+
+def tools_of(tools: Iterable[Any] | None) -> list[dict[str, Any]]:
+    """The function tools among `tools` as chat-completions dicts; other kinds are not the parser's affair."""
+    found = []
+    for tool in tools or ():
+        function = getattr(tool, "function", None)
+        if function is None:
+            if getattr(tool, "type", None) != "function":
+                continue
+            function = tool  # Responses API: the fields lie on the tool itself
+        entry: dict[str, Any] = {"name": function.name}
+        for key in ("description", "parameters", "strict"):
+            value = getattr(function, key, None)
+            if value is not None:
+                entry[key] = value
+        found.append({"type": "function", "function": entry})
+    return found
+
+
+def choice_of(request: Any) -> ToolChoice:
+    """The request's tool choice in the chat-completions form."""
+    choice = getattr(request, "tool_choice", None)
+    if not getattr(request, "tools", None):
+        return "none"
+    if choice is None:
+        return "auto"
+    if isinstance(choice, str):
+        return cast("ToolChoice", choice)
+    kind = getattr(choice, "type", None)
+    if kind == "allowed_tools":
+        allowed = [{"type": "function", "function": {"name": name}} for name in _names(choice.tools)]
+        return {"type": "allowed_tools", "allowed_tools": {"mode": choice.mode, "tools": allowed}}
+    named = getattr(choice, "function", choice)
+    return {"type": "function", "function": {"name": named.name}}
+
+
+def _names(tools: Iterable[Any]) -> list[str]:
+    """The function names in the tool list of an `allowed_tools` choice."""
+    names = []
+    for tool in tools:
+        entry = tool if isinstance(tool, dict) else tool.model_dump()
+        if entry.get("type", "function") == "function":
+            names.append(entry.get("name") or entry.get("function", {}).get("name", ""))
+    return [name for name in names if name]
+
+
+def previous_calls(request: Any) -> int:
+    """How many tool calls the conversation holds already; some dialects number their ids through."""
+    items = getattr(request, "messages", None)
+    if items is None:
+        items = getattr(request, "input", None)
+    if not isinstance(items, (list, tuple)):
+        return 0
+    count = 0
+    for item in items:
+        if _field(item, "type") == "function_call":
+            count += 1
+        elif _field(item, "role") == "assistant":
+            calls = _field(item, "tool_calls")
+            count += len(calls) if isinstance(calls, (list, tuple)) else 0
+    return count
+
+
+def _field(item: Any, name: str) -> Any:
+    return item.get(name) if isinstance(item, dict) else getattr(item, name, None)
