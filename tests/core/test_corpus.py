@@ -1,0 +1,53 @@
+"""Every corpus line, under every chunking: one result, equal to the expected one to the character."""
+
+from __future__ import annotations
+
+import pytest
+from corpus import FULL_CORPUS, CorpusLine, all_lines, dialects
+from harness import (
+    counters,
+    cut,
+    expected_result,
+    make_id,
+    new_parser,
+    random_splits,
+    run,
+    run_line,
+    to_result,
+)
+
+from toolglot.core import list_dialects, parse
+
+LINES = all_lines()
+RANDOM_SPLITS = 200
+
+
+def test_corpus_is_there() -> None:
+    """The loader has checked every line; here: each dialect has a corpus and each corpus a dialect."""
+    assert set(FULL_CORPUS) <= set(dialects())
+    assert set(dialects()) == set(list_dialects())
+
+
+@pytest.mark.parametrize("line", LINES, ids=str)
+def test_expected(line: CorpusLine) -> None:
+    """One chunk: the expected message and counters. `parse` gives the same where it can be called."""
+    parser = new_parser(line)
+    result = run(parser, [line.raw], line.finish_reason)
+    assert result == expected_result(line)
+    counted = counters(parser)
+    assert {kind: counted.get(kind, 0) for kind in line.anomalies} == dict(line.anomalies)
+    if line.finish_reason is None:
+        message = parse(line.raw, dialect=line.dialect, tools=line.tools, make_id=make_id, **line.options)
+        assert to_result(message) == result
+
+
+@pytest.mark.parametrize("line", LINES, ids=str)
+def test_any_split(line: CorpusLine) -> None:
+    """Every single split, one character at a time, and random multi-splits: all the same as one chunk."""
+    raw = line.raw
+    whole = run_line(line, [raw])
+    for place in range(len(raw) + 1):
+        assert run_line(line, cut(raw, [place])) == whole, f"split at {place}: {raw[:place]!r} | {raw[place:]!r}"
+    assert run_line(line, raw) == whole, "one character at a time"
+    for chunks in random_splits(raw, RANDOM_SPLITS, str(line)):
+        assert run_line(line, chunks) == whole, f"chunks {chunks!r}"

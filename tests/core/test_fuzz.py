@@ -1,0 +1,228 @@
+"""Marker soup: whatever the text, no exception, one result under any chunking, and nothing lost uncounted.
+
+Conservation is checked with unique words strewn into the soup. Each word is found at most once in what came
+out; within content, within reasoning, within one call's arguments and along the names the order is the
+input's; and the words that are missing are no longer, together, than the characters the parser counted as
+dropped.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from corpus import all_lines, std_tools
+from harness import CONTROL_MARKERS, Result, chunkings, counters, listed, make_id, run
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolglot.core import ResponseParser, list_dialects
+
+WORD = re.compile(r"zq\d+qz")
+SLOT = "@"  # stands for a word of its own
+
+
+COMMON = listed(
+    '@¦@¦@¦@¦@¦@¦@ ¦ @¦"@"¦@: ¦<think>¦</think>¦\n<think>¦<thi¦</¦ ¦  ¦\n¦\n\n¦\r\n¦\t¦'
+    f"{' ' * 40}¦{'x' * 260}¦"
+    "é¦東京¦😀¦\ud83d¦\udc00¦@¦\u2028¦{¦}¦[¦]¦(¦)¦\"¦'¦\\¦,¦:¦=¦<¦>¦|¦-¦.¦<|¦|>¦<|im_end|>¦{}¦[]¦null¦"
+    'true¦None¦1¦-0.5e+3¦007¦NaN¦Infinity¦{"a": 1, "b": 2}¦{"a": ¦{"city": "¦"days": 3}¦"}¦"}}¦\\"¦\\n¦'
+    "\\u00e9¦\\ud83d¦\\u12¦]}¦}}¦[{¦/*¦add¦ping¦write_file¦get_weather¦book¦order¦nope¦no such¦a.b-c¦"
+    "functions.ping"
+)
+OWN: dict[str, list[str]] = {
+    "hermes": listed(
+        '{"name": "¦{"name": "ping"¦{"name": "add", "arguments": {¦, "arguments": ¦"arguments": {¦'
+        '"parameters": ¦{"arguments": {"path": "@"}, "name": "write_file"}¦'
+        '{"name": "nope", "arguments": {"k": "@"}}¦{"name": "ping", "arguments": {}}¦'
+        '"arguments": "{\\"a\\": ¦<tool_call>\n¦\n</tool_call>¦\n</tool_call>\n<tool_call>\n¦"name": 3¦'
+        '"name": "@"¦"@": [1, "@"], '
+    ),
+    "qwen3_coder": listed(
+        "<function=¦<function=ping>¦<function=add>\n¦<function=write_file>¦<function=nope>¦"
+        "<function=@>¦>¦<parameter=¦<parameter=a>\n¦<parameter=b>¦<parameter=path>¦"
+        "\n<parameter=content>\n¦<parameter=tags>¦<parameter=note>¦<parameter=@>¦\n</parameter>¦"
+        "</parameter>\n¦</function>¦</function>\n¦"
+        "<tool_call>\n<function=write_file>\n<parameter=content>\n¦</parameter></function></tool_call>¦"
+        '[{"k": "@"}]¦</param¦</func¦<function=book>\n<parameter=opts>\n'
+    ),
+    "deepseek_v31": listed(
+        "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>¦"
+        "<｜tool▁call▁begin｜>ping<｜tool▁sep｜>{}<｜tool▁call▁end｜>¦<｜tool▁call▁begin｜>nope<｜tool▁sep｜>¦"
+        '<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>write_file<｜tool▁sep｜>{"path": "@", "content": "¦'
+        "<｜tool▁¦<｜¦｜>¦<｜tool▁call"
+    ),
+    "kimi_k2": listed(
+        "<|tool_calls_section_begin|><|tool_call_begin|>¦"
+        "<|tool_call_begin|>functions.ping:0<|tool_call_argument_begin|>{}<|tool_call_end|>¦"
+        "<|tool_call_begin|>functions.nope:1<|tool_call_argument_begin|>¦functions.¦:0¦:12¦"
+        "functions.@:3¦<|tool_call¦<|tool_calls_¦"
+        "<|tool_calls_section_begin|><|tool_call_begin|>functions.write_file:0"
+        '<|tool_call_argument_begin|>{"path": "@", "content": "'
+    ),
+    "llama4_pythonic": listed(
+        "[ping()]¦[add(a=1, b=2), ping()]¦[add(¦add(a=¦, b=¦[write_file(path='¦content=\"¦')]¦')¦\")]¦"
+        "'''¦\"\"\"¦[nope(x='@')]¦<|python_start|>[¦<|python_start|>¦<|python_end|>¦{'a': [1, (2,)]}¦"
+        "0x10¦1_000¦.5¦[book(opts={'@': 1}, ¦f(@, k=@)¦\\x41¦r'¦tags=['¦], "
+    ),
+    "mistral": listed(
+        "[TOOL_CALLS]ping[ARGS]{}¦[TOOL_CALLS]write_file[ARGS]¦[TOOL_CALLS]nope[ARGS]¦"
+        "[CALL_ID]123456789¦[CALL_ID]@¦[TOOL¦[AR¦\n[THINK]¦[/TH¦"
+        '[TOOL_CALLS]write_file[ARGS]{"path": "@", "content": "¦[TOOL_CALLS] ['
+    ),
+    "gpt_oss": listed(
+        "<|channel|>analysis<|message|>¦<|channel|>final<|message|>¦<|channel|>commentary<|message|>¦"
+        "<|channel|>commentary to=functions.add <|constrain|>json<|message|>¦"
+        " to=functions.ping<|channel|>commentary json<|message|>¦"
+        "<|channel|>commentary to=python code<|message|>¦ to=¦analysis¦final¦ json¦<|start|>¦"
+        "<|end|><|start|>assistant¦<|call|><|start|>assistant¦"
+        '<|channel|>commentary to=functions.write_file<|message|>{"path": "@", "content": "¦'
+        "<|channel|>@"
+    ),
+}
+OPTIONS = st.fixed_dictionaries(
+    {},
+    optional={
+        "starts_in_reasoning": st.booleans(),
+        "reasoning": st.booleans(),
+        "undeclared_tools": st.sampled_from(["drop", "pass", "text"]),
+        "reasoning_calls": st.sampled_from(["resume", "end", "keep"]),
+        "arguments": st.sampled_from(["stream", "complete"]),
+        "parallel_tool_calls": st.booleans(),
+        "tool_choice": st.sampled_from(["auto", "none", {"type": "function", "function": {"name": "add"}}]),
+        "previous_calls": st.integers(0, 3),
+    },
+)
+
+
+def numbered(soup: str) -> str:
+    """The soup with each slot made a word of its own; no word is part of another."""
+    parts = soup.split(SLOT)
+    return parts[0] + "".join(f"zq{number}qz{part}" for number, part in enumerate(parts[1:]))
+
+
+def soups(dialect: str) -> st.SearchStrategy[str]:
+    """Pieces in any order, or a corpus line with pieces struck out, doubled and put in."""
+    piece = st.sampled_from([*COMMON, *OWN[dialect] * 3, *CONTROL_MARKERS[dialect] * 4])
+    heap = st.lists(piece, max_size=30).map("".join)
+    raws = [line.raw for line in all_lines() if line.dialect == dialect]
+
+    @st.composite
+    def mutated(draw: st.DrawFn) -> str:
+        raw = draw(st.sampled_from(raws)).replace(SLOT, "")
+        for _ in range(draw(st.integers(1, 5))):
+            at = draw(st.integers(0, len(raw)))
+            end = at + draw(st.sampled_from([0, 0, 1, 3, 10, 40]))
+            doubled = raw[at:end] if draw(st.booleans()) else ""
+            raw = raw[:at] + doubled + draw(piece) + doubled + raw[end:]
+        return raw
+
+    return st.one_of(heap, mutated()).map(numbered)
+
+
+def protocol_words(dialect: str, text: str) -> set[str]:
+    """Words inside markup that is no text and no call: channel names and content types of a header."""
+    if dialect != "gpt_oss":
+        return set()
+    headers = re.findall(r"(?s)(?:<\|channel\|>| to=|<\|constrain\|>|<\|start\|>assistant).*?(?:<\|message\|>|$)", text)
+    return {word for header in headers for word in WORD.findall(header)}
+
+
+def check_conservation(dialect: str, text: str, result: Result, anomalies: Mapping[str, int]) -> None:
+    words = WORD.findall(text)
+    order = {word: place for place, word in enumerate(words)}
+    shown = [result.content or "", result.reasoning or "", "\n".join(call.name for call in result.calls)]
+    shown += [call.arguments for call in result.calls]
+    seen: list[str] = []
+    for channel in shown:
+        found = WORD.findall(channel)
+        assert found == sorted(found, key=lambda word: order.get(word, -1)), f"order of {found} in {channel!r}"
+        seen += found
+    assert len(seen) == len(set(seen)), f"shown twice: {sorted(word for word in set(seen) if seen.count(word) > 1)}"
+    ids = {word for call in result.calls for word in WORD.findall(call.id)}
+    missing = [word for word in words if word not in seen and word not in ids]
+    missing = [word for word in missing if word not in protocol_words(dialect, text)]
+    lost = sum(map(len, missing))
+    dropped = anomalies.get("dropped_characters", 0)
+    assert lost <= dropped, f"{missing} missing, {dropped} characters counted as dropped"
+
+
+def check_soup(dialect: str, text: str, options: Mapping[str, Any], tools: Any, reason: str | None, seed: int) -> None:
+    """One text: no exception, nothing lost uncounted, the same under other chunkings."""
+
+    def parser() -> ResponseParser:
+        return ResponseParser(dialect, tools=tools, make_id=make_id, **options)
+
+    one = parser()
+    whole = run(one, [text], reason)
+    anomalies = counters(one)
+    check_conservation(dialect, text, whole, anomalies)
+    for name, chunks in chunkings(text, random.Random(seed)):
+        again = parser()
+        assert run(again, chunks, reason) == whole, name
+        assert counters(again) == anomalies, name
+
+
+@pytest.mark.parametrize("dialect", sorted(OWN))
+def test_marker_soup(dialect: str) -> None:
+    assert dialect in list_dialects()
+
+    @given(
+        text=soups(dialect),
+        options=OPTIONS,
+        tools=st.sampled_from(["std", "std", "std", None, []]),
+        reason=st.sampled_from([None, "stop", "length"]),
+        seed=st.integers(0, 2**16),
+    )
+    def soup(text: str, options: dict[str, Any], tools: Any, reason: str | None, seed: int) -> None:
+        offered = std_tools() if tools == "std" else tools
+        if not isinstance(options.get("tool_choice", ""), str) and not offered:
+            del options["tool_choice"]
+        check_soup(dialect, text, options, offered, reason, seed)
+
+    soup()
+
+
+# Texts that once broke a rule, as the fuzz found them.
+FOUND = [
+    ("hermes", '<tool_call>{"name":"get_weather","zq0qz":"zq1qz"}</tool_call>', {}),
+    ("hermes", '<tool_call>{"name":"get_weather""zq0qz"', {}),
+    ("hermes", '<tool_call>{"name":"add""":{zq0qzzq1qz', {}),
+    ("hermes", 'zq0qz<tool_call>{"":{"""zq1qz"}"name":"write_file"', {}),
+    ("qwen3_coder", "zq0qz<function=book><parameter=opts>zq1qzzq2qz", {}),
+    ("qwen3_coder", "zq0qz<function=book><parameter=zq1qz>", {}),
+    ("qwen3_coder", "zq0qz<function=book><parameter=zq1qz<", {}),
+    ("deepseek_v31", "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>ping<｜tool▁sep｜><｜tool▁call▁begin｜>", {}),
+    ("llama4_pythonic", "[ping(m" + "x" * 260 + "s=''", {}),
+    ("llama4_pythonic", "[book(a=zq0qz", {}),
+    ("llama4_pythonic", "[book(a=(zq0qz", {}),
+    ("llama4_pythonic", "[write_file(path='zq0qz':zq1qzzq2qz", {}),
+    ("llama4_pythonic", "[book(s={s:[(zq0qz]zq1qzzq2qz", {}),
+    ("gpt_oss", " to=functions.<|message|>", {}),
+    ("gpt_oss", "<|channel|>to=functions.<|message|>{}", {"undeclared_tools": "pass"}),
+]
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text", "options"), FOUND, ids=[f"{case[0]}-{at}" for at, case in enumerate(FOUND)]
+)
+def test_found(dialect: str, text: str, options: dict[str, Any]) -> None:
+    for tools in (std_tools(), None):
+        for reason in (None, "stop"):
+            for seed in range(10):
+                check_soup(dialect, text, options, tools, reason, seed)
+
+
+@given(text=st.text(max_size=200), seed=st.integers(0, 2**16))
+def test_any_text(text: str, seed: int) -> None:
+    """Text without any marker is content, to the character, in every dialect."""
+    rng = random.Random(seed)
+    for dialect in sorted(OWN):
+        if any(char in text for char in "<[") or (dialect == "gpt_oss" and text.startswith(" ")):
+            continue
+        for _, chunks in chunkings(text, rng):
+            result = run(ResponseParser(dialect, make_id=make_id), chunks)
+            assert result == Result(text or None, None, ())

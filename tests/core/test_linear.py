@@ -1,0 +1,286 @@
+"""Linear, by counter: characters examined per character received stay below a small constant.
+
+`parser.examined` counts every character the parser looks at, again or for the first time. One clock check
+on top is generous: it only catches copying that grows with the text, which the counter does not see.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from corpus import CorpusLine, all_lines, std_tools
+from harness import listed, make_id, new_parser, pieces
+
+from toolglot.core import ResponseParser
+
+PER_CHARACTER = 12
+FIXED = 64  # what a short text may cost on top
+SIZE = 12_000  # long enough for a quadratic cost to pass any constant
+LONG = 100_000
+MEGABYTE = 1 << 20
+
+
+def fill(unit: str, size: int = SIZE) -> str:
+    return unit * (size // len(unit) + 1)
+
+
+# Where a call stands right before its JSON arguments, and right inside a string value.
+JSON_HEADS: dict[str, str] = {
+    "hermes": '<tool_call>\n{"name": "write_file", "arguments": ',
+    "deepseek_v31": "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>write_file<｜tool▁sep｜>",
+    "kimi_k2": "<|tool_calls_section_begin|><|tool_call_begin|>functions.write_file:0<|tool_call_argument_begin|>",
+    "mistral": "[TOOL_CALLS]write_file[ARGS]",
+    "gpt_oss": "<|channel|>commentary to=functions.write_file <|constrain|>json<|message|>",
+}
+STRING_HEADS: dict[str, str] = {
+    **{dialect: head + '{"path": "' for dialect, head in JSON_HEADS.items()},
+    "qwen3_coder": "<tool_call>\n<function=write_file>\n<parameter=content>\n",
+    "llama4_pythonic": "[write_file(content='",
+}
+CONTENT_HEADS: dict[str, str] = {dialect: "" for dialect in STRING_HEADS} | {"gpt_oss": "<|channel|>final<|message|>"}
+OPENERS: dict[str, list[str]] = {
+    "hermes": listed(
+        '<tool_call>¦</tool_call>¦<tool_call>\n¦<tool_call>{"a":{¦<tool_call>{"name": "¦<think>¦\n</think>¦\n<think>'
+    ),
+    "qwen3_coder": listed(
+        "<tool_call>¦<function=¦<function=ping>¦</function>¦</parameter>¦<tool_call>\n<function=¦"
+        "<function=ping>\n¦</parameter>\n"
+    ),
+    "deepseek_v31": listed(
+        "<｜tool▁calls▁begin｜>¦<｜tool▁call▁begin｜>¦<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>¦"
+        "<｜tool▁calls▁end｜>¦<｜tool▁"
+    ),
+    "kimi_k2": listed(
+        "<|tool_calls_section_begin|>¦<|tool_calls_section_begin|><|tool_call_begin|>¦"
+        "<|tool_call_begin|>¦<|tool_calls_section_end|>¦<|tool_call"
+    ),
+    "llama4_pythonic": listed("<|python_start|>¦<|python_start|>[¦[f(¦[¦<|python_start|>[f¦<|python_end|>"),
+    "mistral": listed("[TOOL_CALLS]¦[TOOL_CALLS]f¦[ARGS]¦[TOOL_CALLS]f[CALL_ID]¦\n[THINK]¦[TOOL_"),
+    "gpt_oss": listed(
+        "<|channel|>¦<|message|>¦ to=¦<|start|>assistant¦<|end|>¦<|end|><|start|>assistant<|channel|>¦<|constrain|>"
+    ),
+}
+
+
+def adversaries() -> dict[str, tuple[str, str]]:
+    """Name -> (dialect, text)."""
+    cases: dict[str, tuple[str, str]] = {}
+
+    def add(dialect: str, name: str, text: str) -> None:
+        cases[f"{dialect}/{name}"] = (dialect, text)
+
+    for dialect, head in STRING_HEADS.items():
+        for opener in OPENERS[dialect]:
+            add(dialect, f"openers {opener!r}", CONTENT_HEADS[dialect] + fill(opener))
+            add(dialect, f"openers in string {opener!r}", head + fill(opener))
+            add(dialect, f"openers and a word {opener!r}", CONTENT_HEADS[dialect] + fill(opener + "word "))
+        for name, unit in (
+            ("quotes", '"'),
+            ("backslashes", "\\"),
+            ("escaped quotes", '\\"'),
+            ("apostrophes", "'"),
+            ("newlines", "\n"),
+            ("newline and word", "\n" * 50 + "x"),
+            ("blanks", " "),
+            ("brackets", "["),
+            ("braces", '{"a":'),
+            ("closing", "]}"),
+            ("less-than", "<"),
+            ("surrogates", "\ud83d"),
+            ("quote and blanks", '" '),
+            ("comma", "',"),
+        ):
+            add(dialect, f"{name} in string", head + fill(unit))
+            add(dialect, f"{name} in content", CONTENT_HEADS[dialect] + fill(unit))
+        add(dialect, "newline run then text", CONTENT_HEADS[dialect] + "a" + "\n" * LONG + "b")
+    for dialect, head in JSON_HEADS.items():
+        add(dialect, "brackets as arguments", head + "[" * LONG)
+        add(dialect, "braces as arguments", head + fill('{"a":'))
+        add(dialect, "number without end", head + '{"a": ' + "1" * SIZE)
+        add(dialect, "key without end", head + '{"' + "k" * SIZE)
+        add(dialect, "blanks before arguments", head + " " * SIZE + "{}")
+        add(dialect, "blanks after arguments", head + "{}" + "\n" * SIZE + "x")
+        add(dialect, "string that holds an object", head + '"{' + fill('\\"a\\": 1, ') + '}"')
+        add(dialect, "not JSON", head + fill("a=b "))
+        add(dialect, "stray brackets", head + "{}" + "}" * SIZE)
+    add("hermes", "name without end", '<tool_call>{"name": "' + "n" * SIZE)
+    add(
+        "hermes",
+        "arguments before a name",
+        '<tool_call>{"arguments": {"path": "' + "x" * SIZE + '"}, "name": "write_file"}</tool_call>',
+    )
+    add("hermes", "keys before a name", "<tool_call>{" + fill('"k": 1, '))
+    add("hermes", "key in envelope without end", '<tool_call>{"' + "k" * SIZE)
+    add("hermes", "brackets before a name", '<tool_call>{"x": ' + "[" * SIZE)
+    add("hermes", "list of objects", "<tool_call>[" + fill('{"name": "ping"}, '))
+    add("hermes", "nested openers", fill('{"a":{<tool_call>'))
+    add("hermes", "openers in strings", fill('<tool_call>{"a": "'))
+    add("qwen3_coder", "name without end", "<tool_call><function=" + "n" * SIZE)
+    add("qwen3_coder", "key without end", "<tool_call><function=book><parameter=" + "k" * SIZE)
+    add("qwen3_coder", "closers without followers", STRING_HEADS["qwen3_coder"] + fill("</parameter> x "))
+    add(
+        "qwen3_coder",
+        "closers and blanks",
+        STRING_HEADS["qwen3_coder"] + fill("</parameter>" + " " * 100 + "</func"),
+    )
+    add("qwen3_coder", "closer pairs", STRING_HEADS["qwen3_coder"] + fill("</parameter>\n</function"))
+    add("qwen3_coder", "function closers", STRING_HEADS["qwen3_coder"] + fill("</function>\n<"))
+    add(
+        "qwen3_coder",
+        "blanks after a closer",
+        STRING_HEADS["qwen3_coder"] + "</parameter>" + "\n" * SIZE + "x",
+    )
+    add("qwen3_coder", "parameters by the thousand", "<function=nope>" + fill("<parameter=a>1</parameter>"))
+    add(
+        "qwen3_coder",
+        "parameter openers at line starts",
+        STRING_HEADS["qwen3_coder"] + fill("\n<parameter=zzz>"),
+    )
+    add("qwen3_coder", "declared parameter openers", STRING_HEADS["qwen3_coder"] + fill("\n<parameter=path>"))
+    add("qwen3_coder", "bare head and blanks", "<function=ping>" + "\n" * SIZE + "x")
+    for kind in ("tags", "opts", "seats", "note", "ref"):
+        head = f"<tool_call><function=book><parameter={kind}>"
+        for name, unit in (
+            ("brackets", "["),
+            ("digits", "1"),
+            ("quotes", '"'),
+            ("newlines", "\n"),
+            ("braces", '{"a":'),
+            ("tuples", "("),
+            ("minus", "-"),
+        ):
+            add("qwen3_coder", f"{name} in a typed value ({kind})", head + fill(unit))
+            add(
+                "qwen3_coder",
+                f"{name} in a closed typed value ({kind})",
+                head + fill(unit) + "</parameter></function></tool_call>",
+            )
+    add("llama4_pythonic", "name without end", "[" + "n" * SIZE)
+    add("llama4_pythonic", "key without end", "[book(" + "k" * SIZE)
+    for name, unit in (
+        ("brackets", "["),
+        ("tuples", "("),
+        ("dicts", "{1:"),
+        ("digits", "1"),
+        ("words", "w"),
+        ("lists", "[1],"),
+        ("minus", "-"),
+        ("triple quotes", "'''"),
+        ("junk", "=,"),
+        ("calls", "f("),
+    ):
+        add("llama4_pythonic", f"{name} as a value", "[book(tags=" + fill(unit, LONG))
+    add("llama4_pythonic", "calls by the thousand", "[" + fill("ping(), ") + "ping()]")
+    add("llama4_pythonic", "quotes without followers", "[write_file(content='" + fill("' x"))
+    add("llama4_pythonic", "quotes and blanks", "[write_file(content='" + fill("'" + " " * 100))
+    add("kimi_k2", "noise", "<|tool_calls_section_begin|>" + fill("noise "))
+    add(
+        "kimi_k2",
+        "noise after a call",
+        JSON_HEADS["kimi_k2"] + "{}<|tool_call_end|>" + fill("noise <|tool_call_"),
+    )
+    add("kimi_k2", "id without end", "<|tool_calls_section_begin|><|tool_call_begin|>functions." + "n" * SIZE)
+    add(
+        "kimi_k2",
+        "calls by the thousand",
+        "<|tool_calls_section_begin|>"
+        + fill("<|tool_call_begin|>functions.ping:0<|tool_call_argument_begin|>{}<|tool_call_end|>"),
+    )
+    add("deepseek_v31", "name without end", "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>" + "n" * SIZE)
+    add(
+        "deepseek_v31",
+        "calls by the thousand",
+        "<｜tool▁calls▁begin｜>" + fill("<｜tool▁call▁begin｜>ping<｜tool▁sep｜>{}<｜tool▁call▁end｜>"),
+    )
+    add("mistral", "name without end", "[TOOL_CALLS]" + "n" * SIZE)
+    add("mistral", "id without end", "[TOOL_CALLS]ping[CALL_ID]" + "n" * SIZE)
+    add("gpt_oss", "header without end", "<|channel|>" + "n" * SIZE)
+    add("gpt_oss", "broken headers", fill("<|channel|>x<|end|><|start|>assistant"))
+    add("gpt_oss", "recipients", fill(" to=functions.ping"))
+    return cases
+
+
+ADVERSARIES = adversaries()
+
+
+def consume(parser: ResponseParser, text: str, size: int) -> None:
+    feed: Callable[[str], Any] = parser.feed
+    for chunk in pieces(text, size):
+        for _ in feed(chunk):
+            pass
+    for _ in parser.finish():
+        pass
+
+
+def std_parser(dialect: str, **options: Any) -> ResponseParser:
+    return ResponseParser(dialect, tools=std_tools(), make_id=make_id, **options)
+
+
+@pytest.mark.parametrize("line", all_lines(), ids=str)
+def test_corpus_line(line: CorpusLine) -> None:
+    for size in (1, 4, max(1, len(line.raw))):
+        parser = new_parser(line)
+        consume(parser, line.raw, size)
+        assert parser.examined <= PER_CHARACTER * len(line.raw) + FIXED, f"chunks of {size}"
+
+
+@pytest.mark.parametrize("size", [1, LONG * 2], ids=["charwise", "whole"])
+@pytest.mark.parametrize("case", sorted(ADVERSARIES))
+def test_adversary(case: str, size: int) -> None:
+    dialect, text = ADVERSARIES[case]
+    parser = std_parser(dialect)
+    started = time.perf_counter()
+    consume(parser, text, size)
+    spent = time.perf_counter() - started
+    assert parser.examined <= PER_CHARACTER * len(text) + FIXED
+    assert spent < 10, f"{spent:.1f} s for {len(text)} characters in chunks of {size}"
+
+
+MEGABYTES = {
+    "content": lambda dialect: CONTENT_HEADS[dialect] + fill("all work and no play ", MEGABYTE),
+    "a string without a closer": lambda dialect: STRING_HEADS[dialect] + fill("all work and no play ", MEGABYTE),
+}
+
+
+@pytest.mark.parametrize("dialect", sorted(STRING_HEADS))
+@pytest.mark.parametrize("what", sorted(MEGABYTES))
+def test_megabyte(dialect: str, what: str) -> None:
+    text = MEGABYTES[what](dialect)
+    parser = std_parser(dialect)
+    started = time.perf_counter()
+    consume(parser, text, 4)
+    spent = time.perf_counter() - started
+    assert parser.examined <= PER_CHARACTER * len(text) + FIXED
+    assert spent < 20, f"{spent:.1f} s for a megabyte in chunks of 4"
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text"),
+    [
+        ("hermes", '<tool_call>{"arguments": {"path": "' + "x" * MEGABYTE),
+        ("qwen3_coder", "<tool_call>\n<function=book>\n<parameter=tags>\n" + fill('["a", ', MEGABYTE)),
+        ("llama4_pythonic", "[book(tags=" + fill("'a', ", MEGABYTE // 4)),
+        ("gpt_oss", "<|channel|>" + "x" * MEGABYTE),
+    ],
+    ids=["arguments before a name", "a typed value", "a list as it comes", "a header"],
+)
+def test_megabyte_held(dialect: str, text: str) -> None:
+    """What may only go out as a whole is held without copying it again for every chunk."""
+    parser = std_parser(dialect)
+    started = time.perf_counter()
+    consume(parser, text, 4)
+    spent = time.perf_counter() - started
+    assert parser.examined <= PER_CHARACTER * len(text) + FIXED
+    assert spent < 20, f"{spent:.1f} s for {len(text)} characters in chunks of 4"
+
+
+@pytest.mark.parametrize("copies", [1, 8])
+def test_complete_mode_is_linear(copies: int) -> None:
+    """arguments="complete" holds a call's deltas and releases them once."""
+    text = STRING_HEADS["hermes"] + "x" * (SIZE * copies) + '"}}\n</tool_call>'
+    parser = std_parser("hermes", arguments="complete")
+    consume(parser, text, 4)
+    assert parser.examined <= PER_CHARACTER * len(text) + FIXED
