@@ -103,7 +103,8 @@ def argument(dialect: str, size: int, *, code: bool = False) -> Workload:
     before, after, style = _SPELLING[dialect]
     values = {"path": "notes.txt", "content": _fill(_CODE if code else _PROSE, size)}
     kind = "code" if code else "string"
-    return Workload(f"{kind} argument {size // 1024} KB", dialect, before + _written(style, values) + after, None, values)
+    raw = before + _written(style, values) + after
+    return Workload(f"{kind} argument {size // 1024} KB", dialect, raw, None, values)
 
 
 DIALECTS = list(_SPELLING)

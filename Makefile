@@ -1,0 +1,54 @@
+# What each target needs is installed by it. Linux x86-64 and Python 3.11 or newer; about 3 GB for the engine.
+
+PYTHON ?= python3
+VENV := .venv
+# The engine-free part uses the engine's environment where there is one, else a small one of its own.
+CORE_VENV := $(if $(wildcard $(VENV)/toolglot-stamps.json),$(VENV),.venv-core)
+
+.PHONY: help demo test test-core install install-core lint types core vllm package bench clean
+
+help:
+	@echo "make demo       a tool call through a real vLLM server on the CPU, with a tiny random model"
+	@echo "make test       all checks and tests"
+	@echo "make test-core  those that need no engine, in seconds"
+	@echo "make bench      speed of the core, against vLLM's built-in parsers"
+	@echo "make clean      remove what builds and tests leave behind (not the environments)"
+
+demo: install
+	$(VENV)/bin/python scripts/demo.py
+
+test: install
+	$(MAKE) --no-print-directory lint types core vllm package
+
+test-core: install-core
+	$(MAKE) --no-print-directory lint types core
+
+install:
+	$(PYTHON) scripts/install_engines.py --venv $(VENV)
+
+install-core:
+	$(PYTHON) scripts/install_engines.py --venv $(CORE_VENV) --only project
+
+lint:
+	$(CORE_VENV)/bin/ruff check .
+
+types:
+	$(CORE_VENV)/bin/python scripts/link_sources.py
+	$(CORE_VENV)/bin/mypy
+	$(CORE_VENV)/bin/mypy scripts
+
+core:
+	$(CORE_VENV)/bin/python -m pytest tests/core
+
+vllm:
+	$(VENV)/bin/python -m pytest tests/vllm
+
+package:
+	$(VENV)/bin/python scripts/check_package.py
+
+bench: install
+	$(VENV)/bin/python -m bench
+
+clean:
+	rm -rf build dist toolglot.egg-info .pytest_cache .ruff_cache .hypothesis .cache/mypy .cache/src .cache/logs
+	find . -name __pycache__ -not -path './.venv*' -type d -prune -exec rm -rf {} +
