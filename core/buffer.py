@@ -42,7 +42,7 @@ class Buffer:
         self.mark = -1
         self.kept = -1
         self.examined = 0
-        self.controls: set[int] | None = None  # where control tokens begin, once the engine has told any
+        self.controls: set[int] | None = None  # characters of control tokens, where the engine tells
         # The search in progress (see markers.py).
         self.scan = 0  # looked at up to here
         self.start = 0  # the candidate begins here
@@ -70,11 +70,14 @@ class Buffer:
         self.text = text
         if floor:
             self.shift(floor)
-        if controls is not None:
+        if controls is None:
+            self.controls = None  # nothing is known about this chunk
+        else:
             offset = len(text) - len(chunk)
             if self.controls is None:
                 self.controls = set()
-            self.controls.update(offset + start for start, _ in controls)
+            for start, end in controls:
+                self.controls.update(range(offset + start, offset + end))
 
     def shift(self, floor: int) -> None:
         """Follow a cut of so many characters in front."""

@@ -7,7 +7,6 @@ The payload ends with its wrap (``]``), or where something else follows a call.
 
 from __future__ import annotations
 
-import json
 import re
 
 from .buffer import Buffer
@@ -16,6 +15,7 @@ from .head import NAME_LIMIT, HeadReader, compile_head
 from .literals import LiteralReader
 from .markers import Verdict
 from .spec import CallSyntax
+from .values import escape_json
 
 _OPEN, _HEAD, _ARGUMENT, _VALUE, _NEXT = range(5)
 _IDENTIFIER = re.compile(r"[\w.\-]{1,257}").match
@@ -26,7 +26,7 @@ class CallSyntaxReader:
 
     __slots__ = (
         "_calls", "_head", "_in_call", "_key_length", "_literal", "_named", "_pair", "_spec", "_state",
-        "_writer", "passing_stop",
+        "_unnamed", "_writer", "passing_stop",
     )  # fmt: skip
 
     def __init__(self, spec: CallSyntax, calls: Calls) -> None:
@@ -37,6 +37,7 @@ class CallSyntaxReader:
         self._head = HeadReader(compile_head(spec.head))
         self._writer = ObjectWriter(calls)
         self._literal = LiteralReader()
+        self._unnamed = 0  # characters of a value without a key
         self._pair = 0  # where the argument in progress begins
         self._key_length = -1  # of the key in progress, once known
         self._named = True  # the value in progress has a key
@@ -116,11 +117,10 @@ class CallSyntaxReader:
         self._key_length = -1
         if key and text[at:at + 1] == self._spec.assign:
             buf.advance(at + 1)
-            self._writer.key(json.dumps(key, ensure_ascii=False))
+            self._writer.key(f'"{escape_json(key)}"')
             self._named = True
         else:
             buf.restart()
-            self._calls.anomalies["positional_argument"] += 1
             self._named = False
         self._literal = LiteralReader()
         self._state = _VALUE
@@ -133,10 +133,13 @@ class CallSyntaxReader:
         if self._named:
             self._writer.value(out)
         else:
-            self._calls.anomalies["dropped_characters"] += pos - buf.pos
+            self._unnamed += pos - buf.pos
         buf.advance(pos)
+        if not self._named and (done or final):
+            self._calls.lost("positional_argument", self._unnamed)
+            self._unnamed = 0
         if done:
-            if self._literal.lost:
+            if self._named and self._literal.lost:
                 self._calls.lost("malformed_value", self._literal.lost)
             self._state = _ARGUMENT
             return None
@@ -170,7 +173,7 @@ class CallSyntaxReader:
             buf.restart()
             return Verdict.DONE
         buf.mark = buf.pos  # refuted on its own, without the calls before it
-        self._calls.rollback = True
+        self._calls.tentative(textual=False)
         buf.advance(at + 1)
         self._calls.head()
         self._head = HeadReader(compile_head(self._spec.head))

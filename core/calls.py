@@ -28,6 +28,9 @@ class Gate(Enum):
     TEXT = 2  # no call at all, by the setting undeclared_tools="text"
 
 
+MIN_HELD = 1024  # enough for an opener, blanks and a name
+
+
 def default_id(name: str, index: int) -> str:
     """The id of a call where neither the format nor the engine has one."""
     return "call_" + uuid.uuid4().hex[:24]
@@ -37,9 +40,30 @@ class Calls:
     """The calls of one response."""
 
     __slots__ = (
-        "_commit", "_complete_only", "_functions", "_head", "_held", "_holding", "_ids", "_make_id",
-        "_output", "_parallel", "_previous", "_undeclared", "_unnamed", "anomalies", "count", "dropping",
-        "form", "limit", "position", "raw", "rollback", "streaming",
+        "_commit",
+        "_complete_only",
+        "_functions",
+        "_head",
+        "_held",
+        "_holding",
+        "_ids",
+        "_lost",
+        "_make_id",
+        "_opened",
+        "_output",
+        "_parallel",
+        "_previous",
+        "_undeclared",
+        "_unnamed",
+        "anomalies",
+        "count",
+        "dropping",
+        "form",
+        "limit",
+        "position",
+        "rollback",
+        "streaming",
+        "textual",
     )  # fmt: skip
 
     def __init__(
@@ -55,7 +79,7 @@ class Calls:
         previous: int,
         limit: int,
         position: Callable[[], int],
-        commit: Callable[[], None],
+        commit: Callable[[bool], None],
     ) -> None:
         self._output = output
         self.anomalies = anomalies
@@ -65,12 +89,14 @@ class Calls:
         self._complete_only = complete_only
         self._make_id = make_id
         self._previous = previous
-        self.limit = limit
+        self.limit = max(limit, MIN_HELD)  # of what a block may hold before its name
         self.position = position  # characters consumed so far
         self._commit = commit  # a name is out: the block cannot be refuted any more
         self.count = 0  # calls that went out, or are held to go out
         self.form = ""  # the dialect's own form of ids
         self.rollback = True  # nothing of the block went out yet: it may still be refuted
+        self.textual = True  # no call of its section or list went out either
+        self._opened = 0  # where the block began
         self.streaming = False  # a call is open and its arguments go out as they come
         self.dropping = False  # a call is open and dropped
         self._ids: set[str] = set()
@@ -78,24 +104,34 @@ class Calls:
         self._unnamed: list[str] = []  # arguments that came before their name
         self._holding: ToolCallDelta | None = None  # complete_only: the identity that waits for its end
         self._held: list[str] = []
-        self.raw = 0
+        self._lost: list[tuple[str, int]] = []  # of the open call; counted at its end
 
     # -- one call, in order ---------------------------------------------------------------------------------
+
+    def tentative(self, textual: bool) -> None:
+        """A block begins here. ``textual``: it may be text by the setting undeclared_tools."""
+        self.rollback = True
+        self.textual = textual
+        self._opened = self.position()
+
+    @property
+    def overdue(self) -> int:
+        """Characters that the tentative block holds beyond the limit."""
+        return self.position() - self._opened - self.limit
 
     def head(self) -> None:
         """A call's text begins here (for the account of dropped characters)."""
         self._head = self.position()
         self._unnamed = []
-        self.raw = 0
 
-    def hold(self, text: str) -> bool:
-        """Arguments that precede their name. False when they exceed the limit."""
+    def hold(self, text: str) -> None:
+        """Arguments that precede their name."""
         self._unnamed.append(text)
-        self.raw += len(text)
-        return self.raw <= self.limit
 
     def begin(self, name: str, wire_id: str | None = None) -> Gate:
         """The name is complete: the call goes out, is dropped, or is no call."""
+        if self.rollback and self.overdue > 0:
+            return Gate.TEXT  # as if it had been noticed when the limit was passed
         gate = self._judge(name)
         if gate is Gate.OPEN:
             delta = ToolCallDelta(self.count, self._id(name, wire_id), name)
@@ -109,16 +145,23 @@ class Calls:
         elif gate is Gate.DROPPED:
             self.dropping = True
         if gate is not Gate.TEXT:
-            self.rollback = False
-            self._commit()
+            self.rollback = self.textual = False
+            self._commit(gate is Gate.OPEN)
             held, self._unnamed = self._unnamed, []
             for text in held:
                 self.arguments(text)
         return gate
 
+    def drop(self, kind: str) -> None:
+        """Drop the call in progress, which has no name that could go out."""
+        self.anomalies[kind] += 1
+        self.dropping = True
+        self.rollback = False
+        self._commit(False)
+
     def _judge(self, name: str) -> Gate:
         if self._functions is not None and name not in self._functions and self._undeclared != "pass":
-            if self._undeclared == "text" and self.rollback:
+            if self._undeclared == "text" and self.rollback and self.textual:
                 return Gate.TEXT
             self.anomalies["undeclared_tool"] += 1
             return Gate.DROPPED
@@ -138,22 +181,20 @@ class Calls:
         """The open call's payload ended; ``complete``: by its own end, not because the input did."""
         if self.dropping:
             self._count_dropped()
+            self._lost = []
         elif self._holding is not None:
             self._release(complete)
         elif complete:
             self._output.end(self.count - 1)
-        self.streaming = self.dropping = False
-
-    @property
-    def open(self) -> bool:
-        """A call has begun and not ended."""
-        return self.streaming or self.dropping or self._holding is not None
-
-    def lost(self, kind: str, characters: int) -> None:
-        """Count text of an accepted call that its arguments cannot carry."""
-        if not self.dropping:  # a dropped call is counted as a whole
+        for kind, characters in self._lost:
             self.anomalies[kind] += 1
             self.anomalies["dropped_characters"] += characters
+        self._lost = []
+        self.streaming = self.dropping = False
+
+    def lost(self, kind: str, characters: int) -> None:
+        """Text of the open call that its arguments cannot carry; a dropped call is counted as a whole."""
+        self._lost.append((kind, characters))
 
     # -- inside ---------------------------------------------------------------------------------------------
 
@@ -164,6 +205,7 @@ class Calls:
             self.count -= 1
             self.anomalies["incomplete_call"] += 1
             self._count_dropped()
+            self._lost = []
             return
         self._output.call(identity)
         self._output.text(identity.index, "".join(self._held))
@@ -180,11 +222,19 @@ class Calls:
             if wire_id is not None:
                 self.anomalies["duplicate_id"] += 1
             if self.form:
-                made = self.form.replace("{name}", name).replace("{index}", str(self._previous + self.count))
+                made = self._numbered(name, self._previous + self.count)
             else:
-                made = (self._make_id or default_id)(name, self.count)
+                made = (self._make_id(name, self.count) if self._make_id else "") or default_id(name, self.count)
         self._ids.add(made)
         return made
+
+    def _numbered(self, name: str, number: int) -> str:
+        """The first free id of the dialect's form from ``number`` on."""
+        while True:
+            made = self.form.replace("{name}", name).replace("{index}", str(number))
+            if made not in self._ids:
+                return made
+            number += 1
 
     def schema(self, name: str) -> ToolSchema:
         """The schema of a tool's arguments; one that knows nothing where the tool is not known."""

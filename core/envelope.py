@@ -27,8 +27,8 @@ class EnvelopeReader:
     """Reads the objects of one block."""
 
     __slots__ = (
-        "_arguments", "_calls", "_given", "_in_list", "_key", "_named", "_skipped", "_skipper", "_spec",
-        "_state",
+        "_arguments", "_calls", "_comma", "_given", "_in_list", "_key", "_known", "_named", "_skipped",
+        "_skipper", "_spec", "_state",
     )  # fmt: skip
 
     def __init__(self, spec: Envelope, calls: Calls) -> None:
@@ -36,6 +36,8 @@ class EnvelopeReader:
         self._calls = calls
         self._state = _OPEN
         self._in_list = False
+        self._known = False  # the block holds at least one call
+        self._comma = False  # between two objects
         self._key = ""
         self._skipped = 0  # characters of members that are neither name nor arguments
         self._named = False  # the name of the object in progress is known
@@ -50,12 +52,12 @@ class EnvelopeReader:
 
     passing_stop = staticmethod(STRING_STOP)
 
-    def _emit(self, text: str) -> bool:
+    def _emit(self, text: str) -> None:
         self._given = True
         if self._named:
             self._calls.arguments(text)
-            return True
-        return self._calls.hold(text)
+        else:
+            self._calls.hold(text)
 
     def feed(self, buf: Buffer, final: bool) -> Verdict:
         """Settle what can be; see Verdict."""
@@ -63,8 +65,6 @@ class EnvelopeReader:
             state = self._state
             if state == _ARGUMENTS:
                 ended = self._arguments.feed(buf, final)
-                if ended is None:
-                    return self._refute()
                 if not ended:
                     return self._finish(buf) if final else Verdict.MORE
                 if self._arguments.unwrapped:
@@ -83,7 +83,7 @@ class EnvelopeReader:
                 name = self._string(buf)
                 if name is None:
                     return self._finish(buf) if final else Verdict.MORE
-                verdict = self._begin(name)
+                verdict = self._begin(buf, name)
                 if verdict is not None:
                     return verdict
             elif state == _NEXT:
@@ -107,7 +107,7 @@ class EnvelopeReader:
             elif char == "{" and (self._in_list or self._spec.shape != "array"):
                 self._start(buf)
             else:
-                return self._refute()
+                return Verdict.REFUTED
             buf.advance(buf.pos + 1)
         elif state == _KEY:
             if char == '"':
@@ -139,7 +139,7 @@ class EnvelopeReader:
             return Verdict.MORE
         if key is _LONG:
             if not self._named:
-                return self._refute()
+                return self._too_long(buf)
             self._skipper = JsonValueScanner()
             self._key = ""
             self._state = _SKIP_KEY
@@ -186,22 +186,28 @@ class EnvelopeReader:
         buf.scan = at
         return _LONG if at - buf.pos > NAME_LIMIT + 1 else None
 
-    def _begin(self, name: object) -> Verdict | None:
+    def _too_long(self, buf: Buffer) -> Verdict:
+        """A key or name beyond the limit fails at its first character too many."""
+        buf.advance(buf.pos + NAME_LIMIT + 1)
+        return Verdict.REFUTED
+
+    def _begin(self, buf: Buffer, name: object) -> Verdict | None:
+        if name is _LONG:
+            return self._too_long(buf)
         if not isinstance(name, str) or not is_name(name):
             return self._nameless()
         gate = self._calls.begin(name)
         if gate is Gate.TEXT:
             return Verdict.REFUTED
-        self._named = True
+        self._named = self._known = True
         self._state = _KEY
         return None
 
     def _nameless(self) -> Verdict | None:
         """An object without a usable name: no call; inside a list that is known to hold calls it is dropped."""
-        if self._calls.rollback or not self._in_list:
+        if not (self._in_list and self._known):
             return Verdict.REFUTED
-        self._calls.anomalies["nameless_call"] += 1
-        self._calls.dropping = True
+        self._calls.drop("nameless_call")
         self._named = True
         self._state = _KEY
         return None
@@ -223,29 +229,21 @@ class EnvelopeReader:
         """Behind an object: another one, the end of the list, or the end of the payload."""
         text = buf.text
         at = buf.blanks()
-        if self._in_list:
-            if at == len(text):
-                return Verdict.DONE if final else Verdict.MORE
-            if text[at] == "]":
-                buf.advance(at + 1)
-                return Verdict.DONE
-            if text[at] == ",":
-                buf.advance(at + 1)
-                return None
-            if text[at] != "{":
-                buf.restart()
-                return Verdict.DONE
-        else:
-            while at < len(text) and text[at] == ",":
-                buf.scan = at + 1
-                at = buf.blanks()
-            if at == len(text) and not final and self._spec.shape != "array":
-                return Verdict.MORE
-            if text[at:at + 1] != "{":
-                buf.restart()
-                return Verdict.DONE
-            buf.mark = buf.pos  # refuted on its own, without the calls before it
-            self._calls.rollback = True
+        if text[at : at + 1] == "," and not self._comma:
+            self._comma = True
+            buf.scan = at + 1
+            at = buf.blanks()
+        if at == len(text) and not final:
+            return Verdict.MORE
+        self._comma = False
+        if self._in_list and text[at : at + 1] in ("", "]"):
+            buf.advance(min(at + 1, len(text)))
+            return Verdict.DONE
+        if text[at : at + 1] != "{":
+            buf.restart()
+            return Verdict.DONE
+        buf.mark = buf.pos  # refuted on its own, without the calls before it
+        self._calls.tentative(textual=False)
         buf.advance(at)
         self._state = _OPEN
         return None
@@ -253,17 +251,11 @@ class EnvelopeReader:
     def _stray(self) -> Verdict:
         """A character JSON has no place for: refutes before the name, ends the payload after it."""
         if not self._named:
-            return self._refute()
+            return Verdict.REFUTED
         if not self._given:
             self._calls.arguments("{}")
+        self._skip_half()
         self._end(self._given)
-        return Verdict.DONE
-
-    def _refute(self) -> Verdict:
-        """No call. In a list whose earlier calls went out there is no way back: the list ends here."""
-        if self._calls.rollback:
-            return Verdict.REFUTED
-        self._calls.anomalies["nameless_call"] += 1
         return Verdict.DONE
 
     def _finish(self, buf: Buffer) -> Verdict:
@@ -272,12 +264,16 @@ class EnvelopeReader:
             return Verdict.CUT
         if not self._given:
             self._calls.arguments("{}")
-        if self._state in (_COLON, _VALUE):
-            self._skipped += len(self._key)
+        self._skip_half()
         self._skipped += len(buf.text) - buf.pos
         buf.advance(len(buf.text))
         self._end(False)
         return Verdict.DONE
+
+    def _skip_half(self) -> None:
+        """A key whose value never came."""
+        if self._state in (_COLON, _VALUE):
+            self._skipped += len(self._key)
 
     def _end(self, complete: bool) -> None:
         if self._skipped:

@@ -91,8 +91,8 @@ class ArgumentsReader:
 
     __slots__ = ("_emit", "_unwrapping", "scanner", "started", "unwrapped")
 
-    def __init__(self, emit: Callable[[str], bool]) -> None:
-        self._emit = emit  # takes final JSON text; False when it cannot be held
+    def __init__(self, emit: Callable[[str], None]) -> None:
+        self._emit = emit  # takes final JSON text
         self.scanner = JsonValueScanner()
         self.started = False
         self._unwrapping = False
@@ -103,8 +103,8 @@ class ArgumentsReader:
         """In a string of a value that goes out as written."""
         return self.scanner.in_string and not self._unwrapping
 
-    def feed(self, buf: Buffer, final: bool) -> bool | None:
-        """Settle what can be. True: the value ended at ``pos``. False: more text. None: it cannot be held."""
+    def feed(self, buf: Buffer, final: bool) -> bool:
+        """Settle what can be. True: the value ended at ``pos``. False: more text."""
         if not self.started:
             if buf.scan <= buf.pos and not buf.skip_blanks():
                 return False
@@ -117,8 +117,8 @@ class ArgumentsReader:
         buf.examined += end - buf.pos + 1
         text = buf.text[buf.pos:end]
         buf.advance(end)
-        if text and not self._emit(text):
-            return None
+        if text:
+            self._emit(text)
         return self.scanner.done
 
     def _look(self, buf: Buffer, final: bool) -> bool:
@@ -135,7 +135,7 @@ class ArgumentsReader:
                 self._emit("{}")
         return True
 
-    def _unwrap(self, buf: Buffer, final: bool) -> bool | None:
+    def _unwrap(self, buf: Buffer, final: bool) -> bool:
         """Decode the string body up to its closing quote; an escape is settled once it is whole."""
         text = buf.text
         out: list[str] = []
@@ -162,8 +162,8 @@ class ArgumentsReader:
             out.append(_decode_escape(text[pos:pos + length]))
             pos += length
         buf.advance(pos)
-        if out and not self._emit("".join(out)):
-            return None
+        if out:
+            self._emit("".join(out))
         return done
 
 

@@ -87,7 +87,10 @@ class Machine:
         self._line = True  # text at ``pos`` is at the start of a line
         self._skip = 0  # newlines after a marker that are still framing
         self._gap = False
+        self._then: tuple[int, str] | None = None  # where on the stack a call that goes out changes the region
+        self._strays = 0  # surplus brackets behind a payload
         self._noise = False  # a section's noise is being held at the mark
+        self._held_noise = 0  # noise in front of a block that is still tentative
 
     @property
     def in_text(self) -> CompiledRegion | None:
@@ -227,7 +230,7 @@ class Machine:
         if isinstance(do, (Call, Push)):
             self._tentative(start, end, plain=not arc.marker.consume)
             if do.then is not None:
-                self.stack[-1] = self._regions[do.then]
+                self._then = (len(self.stack) - 1, do.then)
             buf.advance(end if arc.marker.consume else literal)
             if isinstance(do, Push):
                 self.stack.append(self._regions[do.region])
@@ -248,10 +251,10 @@ class Machine:
 
     def _tentative(self, start: int, end: int, *, plain: bool) -> None:
         """A block begins at ``start``, its opener ends at ``end``; inside a section its mark is already set."""
-        self.calls.rollback = True
         if self.buf.mark >= 0:
             return
         self.buf.mark = start
+        self.calls.tentative(textual=self.stack[-1].sink is not Sink.SECTION)
         self._opener = end - start
         self._plain_opener = plain and self.stack[-1].sink is not Sink.SECTION
         self._restore = list(self.stack)
@@ -270,7 +273,10 @@ class Machine:
             self._refute()
             return True
         if verdict is Verdict.MORE:
-            return False
+            if self.buf.mark < 0 or not self._overdue():
+                return False
+            self._refute()
+            return True
         if verdict is Verdict.CUT:
             self._cut()
         else:
@@ -278,9 +284,24 @@ class Machine:
         self.reader = None
         return True
 
-    def commit(self) -> None:
+    def _count_noise(self) -> None:
+        if self._held_noise:
+            self.anomalies["noise"] += 1
+            self.anomalies["dropped_characters"] += self._held_noise
+            self._held_noise = 0
+
+    def _overdue(self) -> bool:
+        """Whether the tentative block holds more than it may."""
+        return self.calls.rollback and max(self.buf.pos, self.buf.scan) - self.buf.mark > self.calls.limit
+
+    def commit(self, went_out: bool) -> None:
         """A name went out, or was dropped: there is no way back. Raw text is kept while nothing is visible."""
         buf = self.buf
+        if went_out and self._then is not None:
+            at, region = self._then
+            self.stack[at] = self._regions[region]
+            self._then = None
+        self._count_noise()
         if self.out.visible:
             buf.kept = -1
         elif buf.mark >= 0 and buf.kept < 0:
@@ -295,23 +316,25 @@ class Machine:
         self.anomalies["refuted_block"] += 1
         self.reader = None
         self._noise = False
+        self._held_noise = 0
+        start, failed = buf.mark, min(buf.pos, buf.mark + self.calls.limit)
         if self._opener:
-            self._back()
-        start, failed = buf.mark, buf.pos
+            self.stack = list(self._restore)
+            if self.stack[-1].sink is Sink.SECTION:  # its other calls went out: noise, or the section is over
+                self._noise = True
+                buf.advance(start)
+                buf.scan = start + self._opener
+                self._opener = 0
+                return
+            self._then = None
         end = start + self._opener if failed - start <= RETRY else max(failed, start + self._opener)
-        self._gap = self._opener == 0
+        self._gap = end == start
         buf.mark = -1
         self._opener = 0
         buf.advance(start)
         if end > start:
             self._show(self.stack[-1], buf.text[start:end])
             buf.advance(end)
-
-    def _back(self) -> None:
-        """To the region the tentative block began in. A section whose other calls went out ends with it."""
-        self.stack = list(self._restore)
-        if self.stack[-1].sink is Sink.SECTION:
-            self.stack.pop()
 
     def _cut(self) -> None:
         """The input ended before the name of a call."""
@@ -320,14 +343,18 @@ class Machine:
         opened = start + self._opener
         quoted = self.reason == "stop" and not buf.text[opened:].strip()
         if self._opener and (self._plain_opener or quoted):
-            self._back()
+            self.stack = list(self._restore)
+            if self.stack[-1].sink is Sink.SECTION:  # its other calls went out
+                self.stack.pop()
+            self._then = None
             buf.mark = -1
             self._show(self.stack[-1], buf.text[start:])
             self.anomalies["refuted_block"] += 1
         else:
             self.anomalies["cut_block"] += 1
             self.anomalies["dropped_characters"] += len(buf.text) - start
-            self.commit()
+            self._held_noise = 0
+            self.commit(False)
         buf.advance(len(buf.text))
 
     def _close(self, final: bool) -> bool:
@@ -336,18 +363,22 @@ class Machine:
         assert block is not None
         buf = self.buf
         closers = _closers(block)
-        if closers is not None:
+        while closers is not None:
             closer = closers.after_blanks(buf, final)
             if closer is Verdict.MORE:
                 return False
-            if closer is not None:
-                buf.advance(buf.end)
-                if closer == "stray":
-                    self.anomalies["stray_bracket"] += 1
-                    self.anomalies["dropped_characters"] += 1
-                    return True
-            else:
+            if closer == "stray":  # counts only if the closer follows
+                self._strays += 1
+                continue
+            if closer is None:
                 buf.restart()
+            else:
+                if self._strays:
+                    self.anomalies["stray_bracket"] += self._strays
+                    self.anomalies["dropped_characters"] += buf.end - buf.pos
+                buf.advance(buf.end)
+            break
+        self._strays = 0
         self._closing = None
         self._block = None
         self._gap = True
@@ -382,18 +413,19 @@ class Machine:
                 buf.mark = buf.pos  # held until a call or the closer follows
                 self._opener = 0
             buf.scan = buf.pos
-        arc = region.matcher.search(buf, final, limit=buf.pos + region.noise + 1)
+        tolerated = region.noise or RETRY  # where none is, this is a block of the section that was refuted
+        arc = region.matcher.search(buf, final, limit=buf.pos + tolerated + 1)
         noise_end = buf.start if arc is not None else len(buf.text) if final else buf.hold
-        if noise_end - buf.pos > region.noise:
+        if noise_end - buf.pos > tolerated:
             self._noise = False
-            buf.advance(buf.pos + region.noise)
+            buf.advance(buf.pos + tolerated)
             return self._section_ends(final=False)
         if arc is not None:
             self._noise = False
-            self.anomalies["noise"] += 1
-            self.anomalies["dropped_characters"] += buf.start - buf.pos
+            self._held_noise += buf.start - buf.pos
             if not self._opener:
                 buf.mark = -1
+                self._count_noise()
             self._in_section(arc, buf.start)
             return True
         if not final:
@@ -409,22 +441,21 @@ class Machine:
         if isinstance(do, Pop):
             self.stack.pop()
             buf.advance(buf.end)
-            self._commit_empty()
+            if buf.mark >= 0:  # an empty section
+                buf.mark = -1
+                self._count_noise()
+            self._opener = 0
+            self._then = None
             self._gap = True
             self._fresh = False
         else:
             self._take(arc, start, buf.start, buf.end)
-
-    def _commit_empty(self) -> None:
-        self.buf.mark = -1
-        self._opener = 0
 
     def _section_ends(self, final: bool) -> bool:
         """Something other than a call or the closer follows: no section at all, or one without its closer."""
         buf = self.buf
         if self._opener:  # no call yet
             if final:
-                self.stack = list(self._restore)
                 self._cut()
                 return False
             self._refute()
@@ -435,6 +466,7 @@ class Machine:
         else:
             buf.restart()
         self.stack.pop()
+        self._then = None
         self._gap = True
         return True
 
@@ -486,7 +518,7 @@ class Machine:
             buf.advance(end)
             return
         self._restore = [self._regions["plain"]]
-        self.calls.rollback = True
+        self.calls.tentative(textual=True)
         buf.mark = start
         self._opener = end - start
         self._plain_opener = False

@@ -46,10 +46,9 @@ class NamedReader:
         """Text without a quote or backslash would go out unchanged."""
         return self._state == _JSON and self._arguments.in_string
 
-    def _emit(self, text: str) -> bool:
+    def _emit(self, text: str) -> None:
         self._given = True
         self._calls.arguments(text)
-        return True
 
     def feed(self, buf: Buffer, final: bool) -> Verdict:
         """Settle what can be; see Verdict."""

@@ -33,8 +33,13 @@ def _never(text: str) -> None:
 
 
 def _check(option: str, value: object, allowed: tuple[object, ...]) -> None:
-    if value not in allowed:
+    if isinstance(value, (list, dict, set)) or value not in allowed:
         raise ConfigurationError(f"{option}={value!r}: must be one of {', '.join(map(repr, allowed))}")
+
+
+def _check_count(option: str, value: object) -> None:
+    if not isinstance(value, int) or value < 0:
+        raise ConfigurationError(f"{option}={value!r}: must be a number of 0 or more")
 
 
 class ResponseParser:
@@ -52,7 +57,7 @@ class ResponseParser:
     undeclared_tools: "drop", "pass" or "text": what becomes of a call to a tool that is not offered.
     reasoning_calls: "resume", "end" or "keep": what a call inside reasoning does; None: the dialect's own.
     arguments: "stream", or "complete": a call goes out only once it is finished.
-    held_arguments: how many characters of arguments may wait for their name.
+    held_arguments: how many characters of a block may wait for its name, at least 1,024.
     make_id: id of a call from its name and index, where the format carries none.
     previous_calls: calls made earlier in the conversation, for formats that number them throughout.
     constrained: the engine is known to enforce the request's structural tag.
@@ -80,6 +85,12 @@ class ResponseParser:
         _check("undeclared_tools", undeclared_tools, ("drop", "pass", "text"))
         _check("reasoning_calls", reasoning_calls, (None, "resume", "end", "keep"))
         _check("arguments", arguments, ("stream", "complete"))
+        _check("reasoning", reasoning, (True, False))
+        _check("starts_in_reasoning", starts_in_reasoning, (None, True, False))
+        _check_count("held_arguments", held_arguments)
+        _check_count("previous_calls", previous_calls)
+        if make_id is not None and not callable(make_id):
+            raise ConfigurationError(f"make_id={make_id!r}: must be a function of name and index")
         self.dialect = get_dialect(dialect)
         functions = chosen_functions(tools, tool_choice)
         calls_legal = functions is None or bool(functions)
@@ -114,7 +125,7 @@ class ResponseParser:
     def feed(self, text: str, controls: Sequence[tuple[int, int]] | None = None) -> list[Delta]:
         """Take the next chunk; ``controls`` are the spans of it that the engine knows to be control tokens."""
         run = self._run
-        if run is not None and controls is None and run(text) is None and text:
+        if run is not None and not controls and run(text) is None and text:
             if self._run_call >= 0:
                 return [ToolCallDelta(self._run_call, None, None, text)]
             return [self._run_delta(text)]

@@ -23,7 +23,6 @@ stray closer is skipped; other text ends the call, and is text again.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
 from enum import Enum
@@ -31,12 +30,12 @@ from functools import lru_cache
 
 from .buffer import Buffer
 from .calls import Calls, Gate, ObjectWriter
-from .head import Head, HeadReader, compile_head
+from .head import Head, HeadReader, compile_head, is_name
 from .json_scanner import STRING_STOP, ArgumentsReader
 from .markers import Matcher, Verdict
 from .schema import ToolSchema
 from .spec import Tagged
-from .values import NEEDS_ESCAPE, Encoder, make_encoder
+from .values import NEEDS_ESCAPE, Encoder, escape_json, make_encoder
 
 
 class _Kind(Enum):
@@ -191,7 +190,7 @@ class TaggedReader:
         kind = self._grammar.between.after_blanks(buf, final)
         if kind is Verdict.MORE:
             return Verdict.MORE
-        if kind is _Kind.ARGUMENT:
+        if kind is _Kind.ARGUMENT and self._json is None:
             buf.advance(buf.start)
             self._pair = self._calls.position()
             self._key = HeadReader(self._grammar.argument)
@@ -201,7 +200,7 @@ class TaggedReader:
             self._calls.anomalies["stray_marker"] += 1
         elif kind is _Kind.JSON and self._json is None and self._writer.empty:
             buf.advance(buf.start)
-            self._json = ArgumentsReader(self._emit_json)
+            self._json = ArgumentsReader(self._calls.arguments)
             self._state = _JSON
         elif kind is _Kind.TAIL:
             buf.advance(buf.end)
@@ -211,6 +210,9 @@ class TaggedReader:
                 self._calls.anomalies["missing_closer"] += 1
             buf.restart()
             return self._end(True)
+        elif kind is _Kind.ARGUMENT:
+            buf.restart()
+            return self._end(True)  # behind a JSON object: text again
         elif kind is None and final and _reaches_end(buf, self._grammar.between):
             buf.advance(len(buf.text))
             return self._end(False)
@@ -224,10 +226,6 @@ class TaggedReader:
             self._writer.close()
         self._calls.end(complete)
         return Verdict.DONE
-
-    def _emit_json(self, text: str) -> bool:
-        self._calls.arguments(text)
-        return True
 
     def _json_body(self, buf: Buffer, final: bool) -> Verdict | None:
         assert self._json is not None
@@ -247,7 +245,7 @@ class TaggedReader:
             self._calls.lost("broken_argument", self._calls.position() - self._pair)
             return self._end(False)
         key = self._key.slots["key"]
-        self._writer.key(json.dumps(key, ensure_ascii=False))
+        self._writer.key(f'"{escape_json(key)}"')
         self._encoder = make_encoder(
             self._schema.types(key), python_words=self._spec.python_words, constrained=self._constrained
         )
@@ -337,16 +335,18 @@ class TaggedReader:
 
     def _key_follows(self, peek: Buffer, final: bool) -> bool | None:
         run = _KEY_RUN(peek.text, peek.scan)
-        peek.scan = run.end() if run else peek.scan
-        peek.examined += peek.scan - peek.pos
+        end = run.end() if run else peek.scan
+        peek.examined += end - peek.scan + 1
+        peek.scan = end
         if peek.scan - peek.pos > 256:
             return False
         if peek.scan == len(peek.text):
             return False if final else None
         if peek.text[peek.scan] != self._grammar.key_end:
             return False
+        key = peek.text[peek.pos:peek.scan].strip()
         declared = self._schema.declared
-        return declared is None or peek.text[peek.pos:peek.scan].strip() in declared
+        return is_name(key) if declared is None else key in declared
 
 
 def _reaches_end(buf: Buffer, matcher: Matcher[_Kind]) -> bool:

@@ -63,7 +63,7 @@ def chosen_functions(
     if tool_choice == "none":
         return {}
     if tool_choice == "required":
-        if functions is not None and not functions:
+        if not functions:
             raise ConfigurationError('tool_choice="required" needs at least one function tool')
         return functions
     if not isinstance(tool_choice, Mapping):

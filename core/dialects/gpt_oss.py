@@ -16,7 +16,7 @@ Markers inside a body are ordinary tokens, so only control-token spans tell them
 
 from ..head import is_name
 from ..registry import register
-from ..spec import Call, CallBlock, Dialect, Goto, Messages, Named, Region, Route, Sink, Start, on
+from ..spec import Call, CallBlock, Dialect, Goto, Messages, Named, Region, Route, Sink, Skip, Start, on
 
 ENDS = ("<|end|>", "<|call|>", "<|return|>")
 ARGUMENTS = CallBlock(Named(), close=ENDS)
@@ -38,6 +38,7 @@ def route(header: str) -> Goto | Call:
     return Goto("reasoning" if channel and channel[0] == "analysis" else "plain")
 
 
+NEXT = on(Goto("header"), "<|start|>assistant", control=True)
 END = on(Goto("between"), *ENDS, control=True)
 
 register(
@@ -53,7 +54,7 @@ register(
             Region("reasoning", Sink.REASONING, (END,)),
             Region("plain", Sink.CONTENT, (END,)),
             Region("builtin", Sink.DROPPED, (END,)),
-            Region("between", Sink.CONTENT, (on(Goto("header"), "<|start|>assistant", control=True),)),
+            Region("between", Sink.CONTENT, (NEXT, on(Skip(), *ENDS, control=True))),
         ),
         start=Start("header", turn="<|start|>assistant"),
         aliases=("harmony", "openai", "gpt-oss"),
