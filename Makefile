@@ -5,12 +5,12 @@ VENV := .venv
 # The engine-free part uses the engine's environment where there is one, else a small one of its own.
 CORE_VENV := $(if $(wildcard $(VENV)/toolglot-stamps.json),$(VENV),.venv-core)
 
-.PHONY: help demo test test-core install install-core lint types core vllm package bench clean
+.PHONY: help demo test test-core install install-core lint types core quick vllm package bench clean
 
 help:
 	@echo "make demo       a tool call through a real vLLM server on the CPU, with a tiny random model"
 	@echo "make test       all checks and tests"
-	@echo "make test-core  those that need no engine, in seconds"
+	@echo "make test-core  those that need no engine, with fewer splits and examples"
 	@echo "make bench      speed of the core, against vLLM's built-in parsers"
 	@echo "make clean      remove what builds and tests leave behind (not the environments)"
 
@@ -21,7 +21,7 @@ test: install
 	$(MAKE) --no-print-directory lint types core vllm package
 
 test-core: install-core
-	$(MAKE) --no-print-directory lint types core
+	$(MAKE) --no-print-directory lint types quick
 
 install:
 	$(PYTHON) scripts/install_engines.py --venv $(VENV)
@@ -38,7 +38,10 @@ types:
 	$(CORE_VENV)/bin/mypy scripts
 
 core:
-	$(CORE_VENV)/bin/python -m pytest tests/core
+	$(CORE_VENV)/bin/python -m pytest tests/core -n auto
+
+quick:
+	TOOLGLOT_TEST_PROFILE=quick $(CORE_VENV)/bin/python -m pytest tests/core -n auto
 
 vllm:
 	$(VENV)/bin/python -m pytest tests/vllm

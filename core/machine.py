@@ -404,7 +404,7 @@ class Machine:
                 return True
             if final and region.after_call.begins(buf.text, buf.scan):
                 return self._section_ends(final=True)
-            if not region.noise:
+            if not region.noise and (buf.mark >= 0 or not region.repeat):
                 if buf.mark >= 0:
                     buf.advance(buf.scan)
                 return self._section_ends(final=False)
@@ -413,7 +413,7 @@ class Machine:
                 buf.mark = buf.pos  # held until a call or the closer follows
                 self._opener = 0
             buf.scan = buf.pos
-        tolerated = region.noise or RETRY  # where none is, this is a block of the section that was refuted
+        tolerated = region.noise or RETRY  # behind a call one bad block must not cost the good ones that follow
         arc = region.matcher.search(buf, final, limit=buf.pos + tolerated + 1)
         noise_end = buf.start if arc is not None else len(buf.text) if final else buf.hold
         if noise_end - buf.pos > tolerated:

@@ -175,7 +175,8 @@ class Edge:
 class Region:
     """A mode of the response.
 
-    ``noise`` (sections): characters of other text tolerated before a call or the closer.
+    ``noise`` (sections): characters of other text tolerated before the first call. Behind a call a section with
+    ``repeat`` tolerates some as well, if another call or the closer follows; it is dropped and counted.
     ``opens`` (headers): how a header can begin; other text is content at once. ``between`` (sections): the
     template's separator of two calls; ``pad``: its blanks after the section opener and before the closer;
     ``repeat``: the template puts all calls of a response into one section.

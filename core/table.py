@@ -28,12 +28,13 @@ class Arc:
 class CompiledRegion:
     """A region ready to run."""
 
-    __slots__ = ("after_call", "channel", "edges", "header", "matcher", "name", "noise", "run", "sink")
+    __slots__ = ("after_call", "channel", "edges", "header", "matcher", "name", "noise", "repeat", "run", "sink")
 
     def __init__(self, region: Region, reasoning: bool) -> None:
         self.name = region.name
         self.sink = region.sink
         self.noise = region.noise
+        self.repeat = region.repeat
         self.channel = "reasoning" if region.sink is Sink.REASONING and reasoning else "content"
         arcs: dict[str, Arc] = {}
         bare: dict[str, Arc] = {}
