@@ -19,6 +19,7 @@ from typing import Any
 
 from .errors import ConfigurationError
 from .registry import get_dialect
+from .schema import ToolSchema
 from .spec import Call, CallBlock, CallSyntax, Dialect, Envelope, Named, Push, Region, Tagged
 from .syntax_grammar import call_grammar
 from .tools import ToolChoice, chosen_functions, is_forced
@@ -159,17 +160,59 @@ class _Builder:
 
 
 def _tagged_call(payload: Tagged, name: str, schema: dict[str, Any], begin: str, end: str) -> Format:
-    """Arguments in a style of XGrammar's own; without any argument the head's newline is the only blank."""
+    """Arguments between the template's own delimiters, in the schema's order; optional ones may be left out.
+
+    XGrammar's style of the same spelling is used only where the schema declares no arguments: it allows any blanks
+    around a value, and blanks inside the delimiters are part of a string.
+    """
     begin += payload.head.replace("{name}", name)
-    style: Format = {"type": "json_schema", "json_schema": _with_items(schema), "style": payload.style}
-    arguments = _sequence([style, _const("\n")])
-    if not schema.get("properties"):
-        content: Format = _const("")
-    elif schema.get("required"):
-        content = arguments
+    end = payload.tail + end
+    properties = schema.get("properties")
+    if not isinstance(properties, Mapping):
+        style: Format = {"type": "json_schema", "json_schema": schema, "style": payload.style}
+        return _tag(begin, {"type": "or", "elements": [_const(""), _sequence([style, _const("\n")])]}, end)
+    required = schema.get("required") or ()
+    arguments = []
+    for key in properties:
+        argument = _argument(payload, key, schema)
+        arguments.append(argument if key in required else {"type": "optional", "content": argument})
+    return _tag(begin, _sequence(arguments) if arguments else _const(""), end)
+
+
+def _argument(payload: Tagged, key: str, schema: dict[str, Any]) -> Format:
+    """One argument: raw text for what may be a string, JSON for the rest."""
+    before, _, after = payload.argument.replace("{key}", key).partition("{value}")
+    declared = schema["properties"][key]
+    types = ToolSchema(schema).types(key)
+    choices = _choices(declared)
+    content: Format
+    if choices:
+        texts = [choice if isinstance(choice, str) else json.dumps(choice) for choice in choices]
+        content = {"type": "or", "elements": [_const(text) for text in texts]}
+    elif types and "string" not in types:
+        own = {"json_schema": {**_definitions(schema), **declared}, "max_whitespace_cnt": MAX_BLANKS}
+        content = {"type": "json_schema", **own}
     else:
-        content = {"type": "or", "elements": [_const(""), arguments]}
-    return _tag(begin, content, payload.tail + end)
+        opener, head = payload.argument.partition("{key}")[0], payload.head.partition("{name}")[0]
+        markup = [text.strip() for text in (opener, after, head, *payload.around)]
+        content = {"type": "any_text", "excludes": [text for text in markup if text]}
+        if isinstance(declared, Mapping) and isinstance(declared.get("maxLength"), int):
+            content["max_chars"] = declared["maxLength"]
+    return _tag(before, content, after)
+
+
+def _choices(declared: object) -> list[Any]:
+    if not isinstance(declared, Mapping):
+        return []
+    if "const" in declared:
+        return [declared["const"]]
+    values = declared.get("enum")
+    return list(values) if isinstance(values, list) else []
+
+
+def _definitions(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """What a ``$ref`` inside an argument's schema may point to."""
+    return {key: schema[key] for key in ("$defs", "definitions") if key in schema}
 
 
 def _with_reasoning(dialect: Dialect, response: Format) -> Format:
@@ -214,15 +257,3 @@ def _object_schema(parameters: object) -> dict[str, Any]:
     schema = dict(parameters)
     schema.setdefault("type", "object")
     return schema
-
-
-def _with_items(schema: Any) -> Any:
-    """XGrammar's XML styles admit only ``[]`` for an array without ``items``."""
-    if isinstance(schema, list):
-        return [_with_items(item) for item in schema]
-    if not isinstance(schema, Mapping):
-        return schema
-    copy = {key: _with_items(value) for key, value in schema.items()}
-    if copy.get("type") == "array":
-        copy.setdefault("items", {})
-    return copy

@@ -1,8 +1,8 @@
 """A grammar (XGrammar's EBNF) for a list of calls in call syntax, ``[f(a=1, b="x"), g()]``.
 
 XGrammar has no style for Python literals, so the rules are written here: one for each tool, its arguments in the
-schema's order, required ones always there, and one for each type. What a schema says beyond types, enums, array items
-and string lengths is not enforced.
+schema's order, required ones always there, and one for each type. What a schema says beyond types, enums, the items and
+size of arrays and string lengths is not enforced.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class _Writer:
             return self._rule(" | ".join(self._value({**schema, "type": kind}, root, depth + 1) for kind in kinds))
         if kinds == "array" and "items" in schema:
             item = self._value(schema["items"], root, depth + 1)
-            return self._rule(f'"[" ({item} (", " {item})*)? "]"')
+            return self._rule(f'"[" {_repeated(item, schema.get("minItems"), schema.get("maxItems"))} "]"')
         if kinds == "object" and isinstance(schema.get("properties"), Mapping) and schema["properties"]:
             required = set(schema.get("required") or ())
             pairs = [
@@ -111,6 +111,16 @@ class _Writer:
         if kinds == "string" and isinstance(schema.get("maxLength"), int):
             return self._rule(f'"\\"" character{{{int(schema.get("minLength") or 0)},{schema["maxLength"]}}} "\\""')
         return kinds if isinstance(kinds, str) and kinds in _LITERALS else "value"
+
+
+def _repeated(item: str, least: object, most: object) -> str:
+    """Items of an array, as many as the schema wants."""
+    low = least if isinstance(least, int) else 0
+    if isinstance(most, int) and most <= 0:
+        return '""'
+    high = most - 1 if isinstance(most, int) else ""
+    items = f'{item} (", " {item}){{{max(low - 1, 0)},{high}}}'
+    return f"({items})?" if low <= 0 else items
 
 
 def _literal(value: Any) -> str:
