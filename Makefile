@@ -5,7 +5,7 @@ VENV := .venv
 # The engine-free part uses the engine's environment where there is one, else a small one of its own.
 CORE_VENV := $(if $(wildcard $(VENV)/toolglot-stamps.json),$(VENV),.venv-core)
 
-.PHONY: help demo test test-core install install-core lint types core quick vllm package bench clean
+.PHONY: help demo test test-core install install-core lint types core quick vllm closure package bench clean
 
 help:
 	@echo "make demo       a tool call through a real vLLM server on the CPU, with a tiny random model"
@@ -18,7 +18,7 @@ demo: install
 	$(VENV)/bin/python scripts/demo.py
 
 test: install
-	$(MAKE) --no-print-directory lint types core vllm package
+	$(MAKE) --no-print-directory lint types core vllm closure package
 
 test-core: install-core
 	$(MAKE) --no-print-directory lint types quick
@@ -45,6 +45,9 @@ quick:
 
 vllm:
 	$(VENV)/bin/python -m pytest tests/vllm
+
+closure:
+	$(VENV)/bin/python -m pytest tests/structural -n auto
 
 package:
 	$(VENV)/bin/python scripts/check_package.py
