@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Literal
 
 from .calls import Calls, UndeclaredTools
@@ -119,15 +120,12 @@ class ResponseParser:
         self._done = False
         # The fast path: search for what could matter, and what a chunk without it becomes.
         self._run: Callable[[str], object] | None = None
-        self._run_call = -1
-        self._run_delta: type[ContentDelta] | type[ReasoningDelta] = ContentDelta
+        self._run_delta: Callable[[str], Delta] = ContentDelta
 
     def feed(self, text: str, controls: Sequence[tuple[int, int]] | None = None) -> list[Delta]:
         """Take the next chunk; ``controls`` are the spans of it that the engine knows to be control tokens."""
         run = self._run
         if run is not None and not controls and run(text) is None and text:
-            if self._run_call >= 0:
-                return [ToolCallDelta(self._run_call, None, None, text)]
             return [self._run_delta(text)]
         if self._done:
             raise ConfigurationError("feed() after finish(): a ResponseParser serves one response")
@@ -175,12 +173,11 @@ class ResponseParser:
         if reader is not None:
             if machine.calls.streaming and reader.passing:
                 self._run = reader.passing_stop
-                self._run_call = machine.calls.count - 1
+                self._run_delta = partial(ToolCallDelta, machine.calls.count - 1, None, None)
             return
         region = machine.in_text
         if region is not None:
             self._run = region.run or _never
-            self._run_call = -1
             self._run_delta = ReasoningDelta if region.channel == "reasoning" else ContentDelta
 
 

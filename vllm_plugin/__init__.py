@@ -1,56 +1,84 @@
-"""toolglot in vLLM: every dialect as a tool parser named `toolglot_<dialect>`.
+"""toolglot in vLLM: every dialect as a tool parser and a reasoning parser named `toolglot_<dialect>`.
 
 vLLM loads this through the entry point `toolglot` of group `vllm.general_plugins`, in each of its
 processes, so nothing is imported here beyond what registration needs, and nothing may raise: an exception
 would stop the server for every model, also for those that do not use toolglot.
 
-The plugin was run against vLLM 0.32.0. It asks for features, not for a version; the oldest version that has
-them all is 0.24.
+The plugin asks for features, not for a version; the oldest version that has them all is 0.24. docs/vllm.md says
+which versions it was run against.
 """
 
 from __future__ import annotations
 
 import logging
+from typing import Any
 
 __all__ = ["register"]
 
 logger = logging.getLogger("vllm.toolglot")
 
 PREFIX = "toolglot_"
-_MODULE = "toolglot.vllm_plugin.tool_parser"
+_MODULES = {"Tool": "toolglot.vllm_plugin.tool_parser", "Reasoning": "toolglot.vllm_plugin.reasoning_parser"}
+# vLLM looks at these names itself, whatever class they stand for.
+_SPECIAL_NAMES = frozenset({"kimi_k3", "cohere_command3", "cohere_command4", "minicpmv", "hf", "none"})
 
 
 def register() -> None:
-    """Register the tool parsers, lazily: their module is imported when one of them is selected."""
+    """Register the parsers, lazily: their modules are imported when one of them is selected."""
     try:
         _register()
     except Exception:
-        logger.exception("toolglot: no tool parser was registered")
+        logger.exception("toolglot: no parser was registered, or not all of them")
 
 
 def _register() -> None:
-    from toolglot.core import list_dialects
     from toolglot.vllm_plugin.compat import missing_features
-    from toolglot.vllm_plugin.names import class_name
+    from toolglot.vllm_plugin.settings import settings
 
     try:
+        from vllm.reasoning import ReasoningParserManager
         from vllm.tool_parsers.abstract_tool_parser import ToolParserManager
     except ImportError as error:
-        logger.error("toolglot: this vLLM has no vllm.tool_parsers (%s); vLLM 0.24 or newer is needed", error)
+        logger.error("toolglot: this vLLM cannot load parsers (%s); vLLM 0.24 or newer is needed", error)
         return
     missing = missing_features()
     if missing:
         logger.error(
-            "toolglot: no tool parser was registered, this vLLM lacks %s; vLLM 0.24 or newer is needed",
+            "toolglot: no parser was registered, this vLLM lacks %s; vLLM 0.24 or newer is needed",
             ", ".join(missing),
         )
         return
-    taken = set(ToolParserManager.list_registered())
-    ours = getattr(ToolParserManager, "lazy_parsers", {})
+    for problem in settings().problems:
+        logger.error("toolglot: %s", problem)
+    _register_kind("Tool", ToolParserManager, "tool_parsers")
+    _register_kind("Reasoning", ReasoningParserManager, "reasoning_parsers")
+
+
+def _register_kind(kind: Any, manager: Any, eager: str) -> None:
+    from toolglot.core import get_dialect, list_dialects
+    from toolglot.vllm_plugin.names import class_name
+    from toolglot.vllm_plugin.prompt import has_reasoning
+    from toolglot.vllm_plugin.settings import settings
+
+    taken = set(manager.list_registered())
+    lazy = getattr(manager, "lazy_parsers", {})
     for dialect in list_dialects():
+        if kind == "Reasoning" and not has_reasoning(get_dialect(dialect)):
+            continue
         name = PREFIX + dialect
-        entry = (_MODULE, class_name(dialect))
+        entry = (_MODULES[kind], class_name(dialect, kind))
         if name not in taken:
-            ToolParserManager.register_lazy_module(name, *entry)
-        elif ours.get(name) != entry:
-            logger.warning("toolglot: the tool parser name %s is taken and stays as it is", name)
+            manager.register_lazy_module(name, *entry)
+        elif lazy.get(name) != entry:
+            logger.warning("toolglot: the %s parser name %s is taken and stays as it is", kind.lower(), name)
+    for name, dialect in settings().replace.items():
+        if name not in taken or (kind == "Reasoning" and not has_reasoning(get_dialect(dialect))):
+            continue
+        if name in _SPECIAL_NAMES:
+            logger.error("toolglot: TOOLGLOT_REPLACE: vLLM does not let %s be replaced", name)
+            continue
+        entry = (_MODULES[kind], class_name(dialect, kind))
+        if lazy.get(name) != entry:
+            getattr(manager, eager).pop(name, None)
+            manager.register_lazy_module(name, *entry)
+            logger.info("toolglot: %s parser %s is toolglot's %s now", kind.lower(), name, dialect)

@@ -8,8 +8,9 @@ from __future__ import annotations
 import inspect
 from functools import cache
 from types import ModuleType
+from typing import Any
 
-__all__ = ["missing_features", "protocol"]
+__all__ = ["constrain_from_the_start", "missing_features", "protocol"]
 
 
 @cache
@@ -21,6 +22,15 @@ def protocol() -> ModuleType:
         import vllm.entrypoints.openai.engine.protocol as module
     found: ModuleType = module
     return found
+
+
+def constrain_from_the_start(request: Any) -> bool:
+    """Have a request's grammar begin at the first token, reasoning or not. False where vLLM cannot."""
+    for attribute in ("_grammar_from_parser", "_grammar_from_tool_parser"):
+        if hasattr(request, attribute):
+            setattr(request, attribute, True)
+            return True
+    return False
 
 
 def missing_features() -> list[str]:

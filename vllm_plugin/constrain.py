@@ -13,6 +13,7 @@ from typing import Any
 
 from toolglot.core import structural_tag
 from toolglot.core.tools import is_forced
+from toolglot.vllm_plugin.prompt import Thinking
 from toolglot.vllm_plugin.request import choice_of, tools_of
 
 __all__ = ["tag_for"]
@@ -22,10 +23,13 @@ LEVEL_FUNCTION = 1
 LEVEL_PARAMETER = 2
 
 
-def tag_for(dialect: str, request: Any, strict_level: int = 0) -> dict[str, Any] | None:
+def tag_for(
+    dialect: str, request: Any, strict_level: int = 0, thinking: Thinking | None = None
+) -> dict[str, Any] | None:
     """XGrammar's structural tag for this request, checked, or None where nothing is to be constrained.
 
-    Raises ValueError, naming the tool, when a schema cannot be turned into a grammar.
+    With ``thinking`` it covers reasoning: what the prompt has opened must be closed, what it leaves to the model
+    may be opened. Raises ValueError, naming the tool, when a schema cannot be turned into a grammar.
     """
     tools = tools_of(request.tools)
     choice = choice_of(request)
@@ -37,13 +41,25 @@ def tag_for(dialect: str, request: Any, strict_level: int = 0) -> dict[str, Any]
         return None
     parallel = getattr(request, "parallel_tool_calls", None) is not False
     exposed = [_with_level(tool, forced, strict_level) for tool in tools]
-    tag = structural_tag(dialect, exposed, choice, parallel_tool_calls=parallel)
+    reasoning = thinking in (Thinking.OPEN, Thinking.FREE)
+    tag = structural_tag(dialect, exposed, choice, reasoning=reasoning, parallel_tool_calls=parallel)
     if tag is None:
         return None
+    if thinking is Thinking.FREE:
+        tag["format"] = _optional(tag["format"])
     problem = _problem(json.dumps(tag))
     if problem is not None:
         raise ValueError(_blame(dialect, exposed, problem))
     return tag
+
+
+def _optional(covering: dict[str, Any]) -> dict[str, Any]:
+    """A format with a reasoning block in front, turned into one that may do without: then there is no opener."""
+    elements = covering.get("elements", [])
+    if covering["type"] != "sequence" or len(elements) != 3:
+        return covering  # no reasoning in it, or optional already
+    opener, body, response = elements
+    return {"type": "or", "elements": [{"type": "sequence", "elements": [opener["content"], body, response]}, response]}
 
 
 def _with_level(tool: dict[str, Any], forced: bool, strict_level: int) -> dict[str, Any]:

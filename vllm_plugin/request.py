@@ -11,7 +11,14 @@ from typing import Any, cast
 
 from toolglot.core.tools import ToolChoice
 
-__all__ = ["choice_of", "previous_calls", "tools_of"]
+__all__ = [
+    "choice_of",
+    "keep_special_tokens",
+    "keeps_special_tokens",
+    "previous_calls",
+    "request_id",
+    "tools_of",
+]
 
 
 def tools_of(tools: Iterable[Any] | None) -> list[dict[str, Any]]:
@@ -78,3 +85,28 @@ def previous_calls(request: Any) -> int:
 
 def _field(item: Any, name: str) -> Any:
     return item.get(name) if isinstance(item, dict) else getattr(item, name, None)
+
+
+def request_id(request: Any) -> str:
+    """vLLM's id of a request, "" where there is none."""
+    found = getattr(request, "request_id", None)
+    return found if isinstance(found, str) else ""
+
+
+# Whether the client itself asked for special tokens can be told after the field was changed: it counts as set
+# by the client only if that is what the client set.
+_SPECIAL = "skip_special_tokens"
+
+
+def keep_special_tokens(request: Any) -> None:
+    """Let special tokens through to the parsers."""
+    fields = request.model_fields_set
+    asked = _SPECIAL in fields and request.skip_special_tokens is False
+    request.skip_special_tokens = False
+    if not asked:
+        fields.discard(_SPECIAL)
+
+
+def keeps_special_tokens(request: Any) -> bool:
+    """Whether special tokens are in the text for the parsers' sake only."""
+    return getattr(request, _SPECIAL, True) is False and _SPECIAL not in request.model_fields_set

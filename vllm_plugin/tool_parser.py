@@ -1,40 +1,35 @@
 """vLLM's ToolParser over the core: one class for each dialect, made from the registry.
 
 vLLM builds one object to adjust the request, others to parse: the non-streaming one may parse several
-choices in turn, the streaming one belongs to one choice. Parsing is driven by text alone. Token ids run
-ahead of the text (incomplete characters, stop strings), so they are not used.
+choices in turn, the streaming one belongs to one choice. Parsing is driven by text. Token ids run ahead of the
+text (incomplete characters, stop strings); they only say which special tokens to take out.
 
-Thinking is the reasoning parser's affair here: what reaches this class is parsed without a reasoning
-channel.
+Beside a reasoning parser of the same dialect the whole response comes here (handoff.py). Else thinking is the
+reasoning parser's affair: what reaches this class is parsed without a reasoning channel.
 """
 
 from __future__ import annotations
 
 import json
-import logging
 from collections.abc import Sequence
 from typing import Any, ClassVar
-from uuid import uuid4
 
 from vllm.sampling_params import StructuredOutputsParams
 from vllm.tool_parsers.abstract_tool_parser import ToolParser
 
-from toolglot.core import ResponseParser, assemble, get_dialect, list_dialects
+from toolglot.core import Message, get_dialect
 from toolglot.core.tools import is_forced
-from toolglot.vllm_plugin.compat import protocol
+from toolglot.vllm_plugin.compat import constrain_from_the_start, protocol
 from toolglot.vllm_plugin.constrain import tag_for
-from toolglot.vllm_plugin.messages import Outbox
-from toolglot.vllm_plugin.names import class_name
-from toolglot.vllm_plugin.request import choice_of, previous_calls, tools_of
+from toolglot.vllm_plugin.handoff import take
+from toolglot.vllm_plugin.names import made_on_demand
+from toolglot.vllm_plugin.prompt import Thinking
+from toolglot.vllm_plugin.request import choice_of, keep_special_tokens, tools_of
+from toolglot.vllm_plugin.response import Response, open_core, parse_whole
+from toolglot.vllm_plugin.start import announce, check_tokenizer
+from toolglot.vllm_plugin.tokens import is_special
 
 __all__ = ["ToolglotToolParser"]
-
-logger = logging.getLogger("vllm.toolglot")
-
-
-def make_id(name: str, index: int) -> str:
-    """An id in the form that vLLM itself gives to calls."""
-    return f"chatcmpl-tool-{uuid4().hex}"
 
 
 class ToolglotToolParser(ToolParser):
@@ -46,9 +41,16 @@ class ToolglotToolParser(ToolParser):
 
     def __init__(self, tokenizer: Any, tools: list[Any] | None = None, **_: Any) -> None:
         super().__init__(tokenizer, tools)
-        self._stream: ResponseParser | None = None
-        self._outbox = Outbox()
-        self._broken = False
+        self._spec = get_dialect(self.dialect)
+        check_tokenizer(tokenizer, self._spec)
+        announce(self.dialect)
+        self._handoff = take(self.dialect, tokenizer)
+        self._stream: Response | None = None
+
+    @property
+    def _thinking(self) -> Thinking | None:
+        """How reasoning stands at the start, None where it is not parsed here."""
+        return None if self._handoff is None else self._handoff.prompt.thinking
 
     # Before generation
 
@@ -57,19 +59,31 @@ class ToolglotToolParser(ToolParser):
         choice = choice_of(request)
         if not tools_of(request.tools) or choice == "none":
             return request
-        self._parser(request)  # a request that cannot be parsed is refused before the model starts
-        if get_dialect(self.dialect).keep_special:
-            request.skip_special_tokens = False
-        outputs = getattr(request, "structured_outputs", None)
-        if is_forced(choice) and getattr(outputs, "structural_tag", None) is None:
-            tag = self.get_structural_tag(request)
-            if tag is not None:
-                request.structured_outputs = StructuredOutputsParams(structural_tag=json.dumps(tag.model_dump()))
-                if hasattr(request, "response_format"):
-                    request.response_format = None
-                else:
-                    request.text = None
+        open_core(self._spec, request, self._thinking)  # what cannot be parsed is refused before the model starts
+        if self._spec.keep_special or is_special(self.model_tokenizer, self._spec, True):
+            keep_special_tokens(request)
+        if is_forced(choice):
+            self._force(request)
         return request
+
+    def _force(self, request: Any) -> None:
+        """Set the grammar of a forced call, if vLLM has not, and where it can, with reasoning in it.
+
+        vLLM would begin a grammar behind the end of reasoning: not at all when the model answers without any.
+        """
+        thinking = self._thinking
+        covering = thinking in (Thinking.OPEN, Thinking.FREE) and constrain_from_the_start(request)
+        outputs = getattr(request, "structured_outputs", None)
+        if not covering and getattr(outputs, "structural_tag", None) is not None:
+            return
+        tag = tag_for(self.dialect, request, thinking=thinking if covering else None)
+        if tag is None:
+            return
+        request.structured_outputs = StructuredOutputsParams(structural_tag=json.dumps(tag))
+        if hasattr(request, "response_format"):
+            request.response_format = None
+        else:
+            request.text = None
 
     def get_structural_tag(
         self, request: Any, *, reasoning: bool = False, strict_level: Any = None, **_: Any
@@ -86,13 +100,10 @@ class ToolglotToolParser(ToolParser):
 
     def extract_tool_calls(self, model_output: str, request: Any) -> Any:
         """Parse a whole response: the stream with one chunk. One object may serve several choices."""
+        message = self._parsed()
+        if message is None:
+            message = parse_whole(self._spec, request, self.model_tokenizer, model_output, self._thinking)
         engine = protocol()
-        try:
-            parser = self._parser(request)
-            message = assemble([*parser.feed(model_output), *parser.finish()])
-        except Exception:
-            logger.exception("toolglot: parsing failed, the response is passed on as text")
-            return engine.ExtractedToolCallInformation(tools_called=False, tool_calls=[], content=model_output)
         calls = [
             engine.ToolCall(
                 id=call.id,
@@ -105,6 +116,13 @@ class ToolglotToolParser(ToolParser):
         # 0.32, always). Where text was dropped that would show what a stream of the same response does not.
         handled = bool(calls) or message.content != model_output
         return engine.ExtractedToolCallInformation(tools_called=handled, tool_calls=calls, content=message.content)
+
+    def _parsed(self) -> Message | None:
+        """What the reasoning parser has had parsed already."""
+        if self._handoff is None:
+            return None
+        message, self._handoff.message = self._handoff.message, None
+        return message
 
     # A stream
 
@@ -119,66 +137,25 @@ class ToolglotToolParser(ToolParser):
         request: Any,
     ) -> Any | None:
         """Parse one engine step of a stream."""
-        if self._broken:
-            return protocol().DeltaMessage(content=delta_text) if delta_text else None
-        try:
-            if self._stream is None:
-                self._stream = self._parser(request)
-            self._outbox.put(self._stream.feed(delta_text))
-            return self._outbox.message()
-        except Exception:
-            return self._give_up(delta_text)
+        if self._stream is None:
+            self._stream = Response(self._spec, request, self.model_tokenizer, self._thinking)
+        return self._stream.feed(delta_text, delta_token_ids)
 
     def finish_streaming(self) -> Any | None:
         """The end of the stream: what was held back, merged by vLLM into the last message."""
-        if self._stream is None or self._broken:
-            return None
-        try:
-            self._outbox.put(self._stream.finish())
-            self._stream = None
-            return self._outbox.rest()
-        except Exception:
-            return self._give_up("")
-
-    def _give_up(self, text: str) -> Any | None:
-        """After a defect of ours: the rest of the response is text. The client's stream must not break."""
-        logger.exception("toolglot: parsing failed, the rest of the response is passed on as text")
-        self._broken = True
-        left = self._outbox.rest()
-        if left is None:
-            return protocol().DeltaMessage(content=text) if text else None
-        if text:
-            left.content = (left.content or "") + text
-        return left
-
-    def _parser(self, request: Any) -> ResponseParser:
-        """A parser for one response to this request."""
-        return ResponseParser(
-            self.dialect,
-            tools=tools_of(request.tools),
-            tool_choice=choice_of(request),
-            parallel_tool_calls=getattr(request, "parallel_tool_calls", None) is not False,
-            reasoning=False,
-            make_id=make_id,
-            previous_calls=previous_calls(request),
-        )
+        stream, self._stream = self._stream, None
+        return None if stream is None else stream.finish()
 
 
-def __getattr__(name: str) -> Any:
-    """The class of a dialect, made when vLLM asks for it by name."""
-    for dialect in list_dialects():
-        if name == class_name(dialect):
-            made = type(
-                name,
-                (ToolglotToolParser,),
-                {
-                    "__module__": __name__,
-                    "__doc__": f"Tool calls of the dialect `{dialect}`.",
-                    "dialect": dialect,
-                    # Any name will do: it says that get_structural_tag is to be asked.
-                    "structural_tag_model": f"toolglot_{dialect}",
-                },
-            )
-            globals()[name] = made
-            return made
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+def _make(name: str, dialect: str) -> type[ToolglotToolParser]:
+    namespace = {
+        "__module__": __name__,
+        "__doc__": f"Tool calls of the dialect `{dialect}`.",
+        "dialect": dialect,
+        # Any name will do: it says that get_structural_tag is to be asked.
+        "structural_tag_model": f"toolglot_{dialect}",
+    }
+    return type(name, (ToolglotToolParser,), namespace)
+
+
+__getattr__ = made_on_demand(globals(), "Tool", _make)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -29,6 +30,14 @@ def model() -> Path:
     from tiny_model import tiny_model
 
     return tiny_model()
+
+
+@pytest.fixture(scope="session")
+def tokenizer(model: Path) -> Any:
+    """Its tokenizer, with the markers of all dialects."""
+    from transformers import AutoTokenizer
+
+    return AutoTokenizer.from_pretrained(model)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -12,6 +12,9 @@ from typing import Any
 from vllm.entrypoints.openai.chat_completion.protocol import ChatCompletionRequest
 from vllm.parser.parser_manager import ParserManager
 
+from toolglot.core import get_dialect
+from toolglot.vllm_plugin.prompt import has_reasoning
+
 CORPUS = Path(__file__).resolve().parent.parent / "corpus"
 
 
@@ -70,8 +73,20 @@ class Result:
     calls: list[tuple[str, str]] = field(default_factory=list)
 
 
-def parser_for(dialect: str, tools: list[Any] | None, *, reasoning: str | None = None, tokenizer: Any = None) -> Any:
-    """What vLLM builds for `--enable-auto-tool-choice --tool-call-parser toolglot_<dialect>`."""
+def parser_for(
+    dialect: str,
+    tools: list[Any] | None,
+    *,
+    reasoning: str | None = None,
+    tokenizer: Any = None,
+    **template_arguments: Any,
+) -> Any:
+    """What vLLM builds for `--enable-auto-tool-choice --tool-call-parser toolglot_<dialect>`.
+
+    ``reasoning`` is the name of the reasoning parser; "same" is ours of the same dialect.
+    """
+    if reasoning == "same":
+        reasoning = f"toolglot_{dialect}" if has_reasoning(get_dialect(dialect)) else None
     parser_class = ParserManager.get_parser(
         tool_parser_name=f"toolglot_{dialect}",
         reasoning_parser_name=reasoning,
@@ -79,7 +94,7 @@ def parser_for(dialect: str, tools: list[Any] | None, *, reasoning: str | None =
         model_name="any",
     )
     assert parser_class is not None
-    return parser_class(tokenizer, tools)
+    return parser_class(tokenizer, tools, chat_template_kwargs=template_arguments)
 
 
 def request_for(tools: list[dict[str, Any]] | None, **fields: Any) -> ChatCompletionRequest:
@@ -90,19 +105,24 @@ def request_for(tools: list[dict[str, Any]] | None, **fields: Any) -> ChatComple
     return ChatCompletionRequest.model_validate(body)
 
 
-def parse(dialect: str, text: str, request: Any) -> Result:
-    """The non-streaming path."""
-    parser = parser_for(dialect, request.tools)
+def parse(dialect: str, text: str, request: Any, prompt: list[int] | None = None, **options: Any) -> Result:
+    """The non-streaming path. vLLM shows the prompt by asking whether reasoning is over in it."""
+    parser = parser_for(dialect, request.tools, **options)
+    if prompt is not None and parser.reasoning_parser is not None:
+        parser.is_reasoning_end(prompt)
     reasoning, content, calls = parser.parse(text, request, enable_auto_tools=True)
     return Result(content, reasoning, [(call.name, call.arguments) for call in calls or []])
 
 
-def stream(parser: Any, chunks: Iterable[str], request: Any, *, end_alone: bool = True) -> list[Any]:
+def stream(
+    parser: Any, chunks: Iterable[str], request: Any, *, end_alone: bool = True, prompt: list[int] | None = None
+) -> list[Any]:
     """The streaming path: the messages of a response. Its end comes with the last chunk, or alone."""
     steps = [*chunks, ""] if end_alone else list(chunks)
     messages = []
     for at, chunk in enumerate(steps):
-        message = parser.parse_delta(chunk, [1], request, prompt_token_ids=[1], finished=at == len(steps) - 1)
+        last = at == len(steps) - 1
+        message = parser.parse_delta(chunk, [1], request, prompt_token_ids=prompt or [1], finished=last)
         if message is not None:
             messages.append(message)
     return messages
@@ -149,11 +169,11 @@ def splits(text: str, seed: int = 0) -> Iterator[list[str]]:
 
 
 def corpus(dialect: str) -> list[dict[str, Any]]:
-    """The corpus lines of a dialect that a request can express: with tools, without settings of the core."""
+    """The corpus lines of a dialect, with their tools."""
     standard = json.loads((CORPUS / "tools.json").read_text(encoding="utf-8"))
     text = (CORPUS / f"{dialect}.jsonl").read_text(encoding="utf-8")
     lines = [json.loads(line) for line in text.split("\n") if line.strip()]
     for line in lines:
         if line["tools"] == "std":
             line["tools"] = standard
-    return [line for line in lines if line["tools"] and "options" not in line]
+    return lines

@@ -1,0 +1,135 @@
+"""One response on its way from vLLM's text to vLLM's messages: the core, what surrounds it, and its safety net.
+
+Parsing is driven by text. A defect of ours must not cost a client its response: it is logged once, with dialect
+and request, and the rest of the text goes out as content.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from typing import Any
+from uuid import UUID, uuid4, uuid5
+
+from toolglot.core import Message, ResponseParser, assemble
+from toolglot.core.deltas import ContentDelta, Delta
+from toolglot.core.spec import Dialect
+from toolglot.vllm_plugin import metrics
+from toolglot.vllm_plugin.messages import Outbox
+from toolglot.vllm_plugin.prompt import Thinking
+from toolglot.vllm_plugin.request import choice_of, keeps_special_tokens, previous_calls, request_id, tools_of
+from toolglot.vllm_plugin.settings import settings
+from toolglot.vllm_plugin.tokens import StrayFilter, stray_tokens, without_stray
+
+__all__ = ["Response", "open_core", "parse_whole", "strays"]
+
+logger = logging.getLogger("vllm.toolglot")
+# The core's own log lines would come once a response, and bypass vLLM's logging; see metrics.report.
+logging.getLogger("toolglot").addHandler(logging.NullHandler())
+
+_NAMESPACE = UUID("6d0a3a3e-1f39-5d0b-9d0c-7b6f1a1d5f20")
+
+
+def id_maker(request: Any, previous: int) -> Callable[[str, int], str]:
+    """Ids in vLLM's form. They follow from the request, since vLLM may replay a stream and must get the same."""
+    identity = request_id(request)
+
+    def make_id(name: str, index: int) -> str:
+        if not identity:
+            return f"chatcmpl-tool-{uuid4().hex}"
+        return f"chatcmpl-tool-{uuid5(_NAMESPACE, f'{identity}/{previous + index}/{name}').hex}"
+
+    return make_id
+
+
+def open_core(dialect: Dialect, request: Any, thinking: Thinking | None) -> ResponseParser:
+    """The core for one response to this request; without ``thinking`` reasoning is not its affair."""
+    previous = previous_calls(request)
+    return ResponseParser(
+        dialect,
+        tools=tools_of(request.tools),
+        tool_choice=choice_of(request),
+        parallel_tool_calls=getattr(request, "parallel_tool_calls", None) is not False,
+        reasoning=thinking is not None,
+        starts_in_reasoning=None if thinking is None else thinking is Thinking.OPEN,
+        make_id=id_maker(request, previous),
+        previous_calls=previous,
+        **settings().options,
+    )
+
+
+def strays(dialect: Dialect, request: Any, tokenizer: Any) -> dict[int, str]:
+    """The special tokens to be taken out of the text: none where vLLM does it, or the client wants them."""
+    if not keeps_special_tokens(request):
+        return {}
+    calls = bool(tools_of(request.tools)) and choice_of(request) != "none"
+    return stray_tokens(tokenizer, dialect, calls)
+
+
+def failed(dialect: Dialect, request: Any) -> None:
+    """Log the exception that is being handled: a defect of ours."""
+    metrics.count(dialect.name, {"defect": 1})
+    logger.exception(
+        "toolglot: parsing failed (dialect %s, request %s); the rest of the response is passed on as text",
+        dialect.name,
+        request_id(request) or "unknown",
+    )
+
+
+def parse_whole(dialect: Dialect, request: Any, tokenizer: Any, text: str, thinking: Thinking | None) -> Message:
+    """A complete response: the stream with one chunk."""
+    try:
+        text, removed = without_stray(text, strays(dialect, request, tokenizer))
+        core = open_core(dialect, request, thinking)
+        message = assemble([*core.feed(text), *core.finish()])
+        metrics.report(dialect.name, core.anomalies, removed)
+        return message
+    except Exception:
+        failed(dialect, request)
+        return Message(content=text or None, reasoning=None, tool_calls=[])
+
+
+class Response:
+    """A response that comes in steps."""
+
+    def __init__(self, dialect: Dialect, request: Any, tokenizer: Any, thinking: Thinking | None) -> None:
+        self._dialect = dialect
+        self._request = request
+        self._outbox = Outbox()
+        self._core: ResponseParser | None = None
+        self._filter: StrayFilter | None = None
+        try:
+            stray = strays(dialect, request, tokenizer)
+            self._filter = StrayFilter(stray) if stray else None
+            self._core = open_core(dialect, request, thinking)
+        except Exception:
+            failed(dialect, request)
+
+    def feed(self, text: str, ids: Sequence[int]) -> Any | None:
+        """The message for one engine step."""
+        if self._filter is not None:
+            text = self._filter.feed(text, ids)
+        self._outbox.put(self._guarded(text, False))
+        return self._outbox.message()
+
+    def finish(self) -> Any | None:
+        """All that was held back, for the last message."""
+        if self._filter is not None:
+            self._outbox.put(self._guarded(self._filter.finish(), False))
+        self._outbox.put(self._guarded("", True))
+        return self._outbox.rest()
+
+    def _guarded(self, text: str, final: bool) -> list[Delta]:
+        core = self._core
+        if core is not None:
+            try:
+                if not final:
+                    return core.feed(text)
+                deltas = core.finish()
+                removed = self._filter.removed if self._filter is not None else 0
+                metrics.report(self._dialect.name, core.anomalies, removed)
+                return deltas
+            except Exception:
+                failed(self._dialect, self._request)
+                self._core = None
+        return [ContentDelta(text)] if text else []
