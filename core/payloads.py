@@ -12,7 +12,7 @@ from .calls import Calls
 from .envelope import EnvelopeReader
 from .markers import Verdict
 from .named import NamedReader
-from .spec import CallBlock, CallSyntax, Envelope, Named, Tagged
+from .spec import CallBlock, CallSyntax, Envelope, FirstChar, Grammar, Named, Tagged
 from .tagged import TaggedReader
 
 
@@ -34,10 +34,49 @@ class Reader(Protocol):
         ...
 
 
+class FirstCharReader:
+    """Waits for the first character, then hands over to the reader of its grammar."""
+
+    __slots__ = ("_choose", "_reader", "_spec")
+
+    def __init__(self, spec: FirstChar, choose: Callable[[Grammar], Reader]) -> None:
+        self._spec = spec
+        self._choose = choose
+        self._reader: Reader | None = None
+
+    @property
+    def passing(self) -> bool:
+        """See Reader."""
+        return self._reader is not None and self._reader.passing
+
+    @property
+    def passing_stop(self) -> Callable[[str], re.Match[str] | None]:
+        """See Reader; asked only while ``passing``."""
+        assert self._reader is not None
+        return self._reader.passing_stop
+
+    def feed(self, buf: Buffer, final: bool) -> Verdict:
+        """See Reader."""
+        if self._reader is None:
+            if not buf.skip_blanks():
+                return Verdict.CUT if final else Verdict.MORE
+            cases = dict(self._spec.cases)
+            self._reader = self._choose(cases.get(buf.text[buf.pos], self._spec.other))
+        return self._reader.feed(buf, final)
+
+
 def make_reader(block: CallBlock, calls: Calls, *, name: str | None, constrained: bool) -> Reader:
     """The reader of a block; ``name`` where a header gave it."""
-    payload = block.payload
     calls.form = block.ids
+    if isinstance(block.payload, FirstChar):
+        calls.head()
+        return FirstCharReader(
+            block.payload, lambda grammar: _reader(grammar, block, calls, name=name, constrained=constrained)
+        )
+    return _reader(block.payload, block, calls, name=name, constrained=constrained)
+
+
+def _reader(payload: Grammar, block: CallBlock, calls: Calls, *, name: str | None, constrained: bool) -> Reader:
     if isinstance(payload, Envelope):
         return EnvelopeReader(payload, calls)
     if isinstance(payload, Named):

@@ -7,7 +7,7 @@ Four questions, four groups of objects:
   A think block, a section around several calls, an answer wrapper and a Harmony channel are rows of this table.
 * What is one call?  ``CallBlock``: a payload grammar and optional closers.
 * How is it spelled inside?  Four payloads: ``Envelope`` (name inside JSON), ``Named`` (head, then JSON),
-  ``Tagged`` (head, then key and value between delimiters), ``CallSyntax`` (``f(a=1)``).
+  ``Tagged`` (head, then key and value between delimiters), ``CallSyntax`` (``f(a=1)``); ``FirstChar`` picks one.
 * Where does generation begin?  ``Start``.
 
 Spellings are templates with slots, ``<parameter={key}>\\n{value}\\n</parameter>\\n``: the parser takes its
@@ -94,7 +94,18 @@ class CallSyntax:
     between: str = ", "
 
 
-Payload = Envelope | Named | Tagged | CallSyntax
+Grammar = Envelope | Named | Tagged | CallSyntax
+
+
+@dataclass(frozen=True)
+class FirstChar:
+    """The payload's first character picks the grammar: families that changed their format, or that mix two."""
+
+    cases: tuple[tuple[str, Grammar], ...]
+    other: Grammar
+
+
+Payload = Grammar | FirstChar
 
 
 @dataclass(frozen=True)

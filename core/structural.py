@@ -20,7 +20,7 @@ from typing import Any
 from .errors import ConfigurationError
 from .registry import get_dialect
 from .schema import ToolSchema
-from .spec import Call, CallBlock, CallSyntax, Dialect, Envelope, Named, Push, Region, Tagged
+from .spec import Call, CallBlock, CallSyntax, Dialect, Envelope, FirstChar, Named, Push, Region, Tagged
 from .syntax_grammar import call_grammar
 from .tools import ToolChoice, chosen_functions, is_forced
 
@@ -112,7 +112,7 @@ class _Builder:
             if not section.repeat:
                 begin = opener + section.pad[0] + begin
                 end += section.pad[1] + self._closer(section)
-        payload = block.payload
+        payload = block.payload.other if isinstance(block.payload, FirstChar) else block.payload
         schema = _object_schema(function.get("parameters"))
         content: Format = {"type": "json_schema", "json_schema": schema, "max_whitespace_cnt": MAX_BLANKS}
         if isinstance(payload, Envelope):
