@@ -53,6 +53,12 @@ class Buffer:
 
     def append(self, chunk: str, controls: Sequence[tuple[int, int]] | None = None) -> None:
         """Add a chunk; ``controls`` are the spans of the chunk that are control tokens."""
+        if self.pos == len(self.text) and self.mark < 0 and self.kept < 0 and controls is None:
+            self.base += self.pos  # nothing is held, so no search is in progress
+            self.text = chunk
+            self.pos = self.scan = 0
+            self.controls = None
+            return
         floor = self.pos
         if 0 <= self.mark < floor:
             floor = self.mark
