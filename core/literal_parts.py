@@ -83,6 +83,11 @@ class Output:
         """Where the next held piece will be."""
         return len(self._held)
 
+    @property
+    def held(self) -> int:
+        """Characters that are held."""
+        return sum(map(len, self._held))
+
     def decide(self, mark: int, piece: str) -> None:
         """What stands at the mark is known, and one thing less is undecided."""
         self._held[mark] = piece

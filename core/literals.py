@@ -91,10 +91,8 @@ class LiteralReader:
         """The input ended inside the value: what closes the text given so far, None where there is none."""
         if not self._given:
             return None
-        if self._output.depths:  # what is undecided cannot be given
-            undecided = self._frames[min(self._output.depths[0], len(self._frames) - 1)]
-            self.lost += self._read - undecided.start
-        elif self._raw is not None:
+        self.lost += self._output.held  # what is undecided cannot be given
+        if self._raw is not None:
             self.lost += sum(map(len, self._raw.pieces))
         open_string = self._string is not None and not self._output.depths
         frames = self._frames[: self._output.depths[0]] if self._output.depths else self._frames

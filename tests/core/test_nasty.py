@@ -206,6 +206,17 @@ def test_nasty(case: Case) -> None:
         assert {kind: counted.get(kind, 0) for kind in case.anomalies} == case.anomalies
 
 
+def test_account_of_a_cut_literal_is_the_same_for_any_split() -> None:
+    """Part of the value took the fast path, its last key was never decided."""
+    raw = '[order(items=[{"sku": "A-1", "q'
+    counted = []
+    for chunks in ([raw], list(raw)):
+        parser = ResponseParser("llama4_pythonic", std_tools(), make_id=make_id)
+        run(parser, chunks)
+        counted.append(counters(parser))
+    assert counted[0] == counted[1]
+
+
 def test_dropped_characters_never_exceed_the_input() -> None:
     for dialect, raw, options in (
         ("llama4_pythonic", "[nope(foo, bar, baz)] x", {}),
