@@ -114,7 +114,7 @@ class _Builder:
                 end += section.pad[1] + self._closer(section)
         payload = block.payload.other if isinstance(block.payload, FirstChar) else block.payload
         schema = _object_schema(function.get("parameters"))
-        content: Format = {"type": "json_schema", "json_schema": schema, "max_whitespace_cnt": MAX_BLANKS}
+        content = _json(schema)
         if isinstance(payload, Envelope):
             before, _, after = payload.canonical.partition("{arguments}")
             begin += before.replace("{name}", json.dumps(name, ensure_ascii=False)[1:-1])
@@ -190,8 +190,7 @@ def _argument(payload: Tagged, key: str, schema: dict[str, Any]) -> Format:
         texts = [choice if isinstance(choice, str) else json.dumps(choice) for choice in choices]
         content = {"type": "or", "elements": [_const(text) for text in texts]}
     elif types and "string" not in types:
-        own = {"json_schema": {**_definitions(schema), **declared}, "max_whitespace_cnt": MAX_BLANKS}
-        content = {"type": "json_schema", **own}
+        content = _json({**_definitions(schema), **declared})
     else:
         opener, head = payload.argument.partition("{key}")[0], payload.head.partition("{name}")[0]
         markup = [text.strip() for text in (opener, after, head, *payload.around)]
@@ -228,6 +227,10 @@ def _with_reasoning(dialect: Dialect, response: Format) -> Format:
     return _sequence([opener, body, response])
 
 
+def _json(schema: Mapping[str, Any]) -> Format:
+    return {"type": "json_schema", "json_schema": _printable(schema), "max_whitespace_cnt": MAX_BLANKS}
+
+
 def _separated(tags: list[Format], separator: str, single: bool) -> Format:
     return {
         "type": "tags_with_separator",
@@ -257,3 +260,19 @@ def _object_schema(parameters: object) -> dict[str, Any]:
     schema = dict(parameters)
     schema.setdefault("type", "object")
     return schema
+
+
+def _printable(schema: Any) -> Any:
+    """Lengths of strings as patterns: where one is set, XGrammar lets raw control characters into a JSON string."""
+    if isinstance(schema, list):
+        return [_printable(item) for item in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    copy = {key: _printable(value) for key, value in schema.items()}
+    least, most = copy.get("minLength", 0), copy.get("maxLength", "")
+    sized = type(least) is int and (type(most) is int or (most == "" and least > 0))
+    if copy.get("type") == "string" and sized and not copy.keys() & {"enum", "const", "pattern", "format"}:
+        copy["pattern"] = f'^[^"\\\\\\x00-\\x1f]{{{least},{most}}}$'
+        copy.pop("minLength", None)
+        copy.pop("maxLength", None)
+    return copy

@@ -47,7 +47,7 @@ TOOLS: list[dict[str, Any]] = [
     {"type": "function", "function": {"name": "ping", "parameters": {"type": "object", "properties": {}}}},
 ]
 SCHEMAS = {tool["function"]["name"]: tool["function"]["parameters"] for tool in TOOLS}
-VOCABULARY = [chr(code) for code in range(32, 127)] + ["\n", "｜", "▁", "é", "<eos>"]
+VOCABULARY = [chr(code) for code in range(32, 127)] + ["\n", "\x17", "\t", "｜", "▁", "é", "<eos>"]
 END = len(VOCABULARY) - 1
 COMPILER = xgrammar.GrammarCompiler(
     xgrammar.TokenizerInfo(VOCABULARY, vocab_size=len(VOCABULARY), stop_token_ids=[END])
