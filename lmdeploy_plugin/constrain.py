@@ -1,0 +1,93 @@
+"""From a request to the structural tag that constrains its tool calls.
+
+`required`, a named function and `allowed_tools` with mode `required` always constrain; `auto` only under
+TOOLGLOT_STRICT=always, or where a tool says `strict: true` and LMDeploy lets that through. LMDeploy enforces
+whatever stands in the request's `response_format`; its own parsers do that for `required` only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from lmdeploy._guided_decoding import ensure_response_format_compilable
+
+from toolglot.core import structural_tag
+from toolglot.core.tools import is_forced
+from toolglot.lmdeploy_plugin.prompt import Thinking
+from toolglot.lmdeploy_plugin.request import choice_of
+from toolglot.lmdeploy_plugin.settings import settings
+
+__all__ = ["tag_for"]
+
+
+def tag_for(
+    dialect: str, request: Any, tools: list[dict[str, Any]], thinking: Thinking | None
+) -> dict[str, Any] | None:
+    """XGrammar's structural tag for this request, checked, or None where nothing is to be constrained.
+
+    With ``thinking`` it covers reasoning: what the prompt has opened must be closed, what it leaves to the model
+    may be opened. Raises ValueError, naming the tool, when a schema cannot be turned into a grammar.
+    """
+    choice = choice_of(request)
+    forced = is_forced(choice)
+    if not tools or choice == "none" or not (forced or _strict(request, tools)):
+        return None
+    if isinstance(choice, Mapping) and choice["type"] == "allowed_tools":
+        choice = "required" if forced else "auto"  # the tools are the allowed ones already
+    exposed = [_without_strict(tool) for tool in tools]
+    parallel = request.parallel_tool_calls is not False
+    reasoning = thinking in (Thinking.OPEN, Thinking.FREE)
+    tag = structural_tag(dialect, exposed, choice, reasoning=reasoning, parallel_tool_calls=parallel)
+    if tag is None:
+        return None
+    if thinking is Thinking.FREE:
+        tag["format"] = _optional(tag["format"])
+    problem = _problem(tag)
+    if problem is not None:
+        raise ValueError(_blame(dialect, exposed, problem))
+    return tag
+
+
+def _strict(request: Any, tools: list[dict[str, Any]]) -> bool:
+    """Whether `auto` constrains. A client's own response format stays: only one of the two can be enforced."""
+    given = request.response_format
+    if given is not None and getattr(given, "type", "text") != "text":
+        return False
+    if settings().strict != "auto":
+        return settings().strict == "always"
+    return any(tool["function"].get("strict") is True for tool in tools)
+
+
+def _without_strict(tool: dict[str, Any]) -> dict[str, Any]:
+    function = {key: value for key, value in tool["function"].items() if key != "strict"}
+    return {"type": "function", "function": function}
+
+
+def _optional(covering: dict[str, Any]) -> dict[str, Any]:
+    """A format with a reasoning block in front, turned into one that may do without: then there is no opener."""
+    elements = covering.get("elements", [])
+    if covering["type"] != "sequence" or len(elements) != 3:
+        return covering  # no reasoning in it, or optional already
+    opener, body, response = elements
+    return {"type": "or", "elements": [{"type": "sequence", "elements": [opener["content"], body, response]}, response]}
+
+
+def _problem(tag: dict[str, Any]) -> str | None:
+    """What XGrammar says against a tag, or None. LMDeploy keeps the answer, and asks the same before it generates."""
+    try:
+        ensure_response_format_compilable(tag)
+    except ValueError as error:
+        return " ".join(str(error).split())
+    return None
+
+
+def _blame(dialect: str, tools: list[dict[str, Any]], problem: str) -> str:
+    """The message for a tag that does not compile, with the first tool whose schema is the reason."""
+    for tool in tools:
+        alone = structural_tag(dialect, [tool], "required")
+        reason = None if alone is None else _problem(alone)
+        if reason is not None:
+            name = tool["function"]["name"]
+            return f"tool {name!r}: its parameters cannot be turned into a grammar: {reason}"
+    return f"the tools of this request cannot be turned into a grammar: {problem}"

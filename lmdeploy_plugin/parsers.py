@@ -1,0 +1,99 @@
+"""The names in LMDeploy's registries: for each dialect a tool parser and, where it has one, a reasoning parser.
+
+They say which dialect was chosen, and hold what belongs to it; the text is the affair of response_parser.py. Beside
+a tool parser of LMDeploy's own a reasoning parser of ours is what LMDeploy's are: a description of two tags.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, ClassVar
+
+from lmdeploy.serve.parsers.reasoning_parser import ReasoningParser
+from lmdeploy.serve.parsers.tool_parser import ToolParser
+
+from toolglot.core import ConfigurationError, get_dialect
+from toolglot.lmdeploy_plugin.prompt import Thinking, thinking_of_template
+from toolglot.lmdeploy_plugin.tokens import missing_markers
+
+__all__ = ["PREFIX", "ToolglotReasoningParser", "ToolglotToolParser", "make_reasoning_parser", "make_tool_parser"]
+
+PREFIX = "toolglot_"
+
+
+class ToolglotToolParser(ToolParser):
+    """What the tool parsers of all dialects have in common; `dialect` is set by their classes."""
+
+    dialect: ClassVar[str]
+
+
+class ToolglotReasoningParser(ReasoningParser):
+    """What the reasoning parsers of all dialects have in common; `dialect` is set by their classes."""
+
+    dialect: ClassVar[str]
+    tokenizer: ClassVar[Any] = None
+
+    def __init__(self, **arguments: Any) -> None:
+        super().__init__(**arguments)
+        self._arguments = arguments
+
+    @classmethod
+    def validate_tokenizer(cls, tokenizer: Any) -> None:
+        """Refuse a tokenizer that cannot write the dialect. A tag need not be a single token."""
+        cls.tokenizer = tokenizer
+        check_tokenizer(cls.dialect, tokenizer)
+
+    @classmethod
+    def validate_as_tags(cls, tokenizer: Any) -> None:
+        """The same, for use beside a tool parser of LMDeploy's own, which wants two tags of one token each."""
+        cls.tokenizer = tokenizer
+        if get_dialect(cls.dialect).reasoning is None:
+            raise ConfigurationError(
+                f"the reasoning of dialect {cls.dialect!r} has no tags; use --tool-call-parser {PREFIX}{cls.dialect}"
+            )
+        super().validate_tokenizer(tokenizer)
+
+    @classmethod
+    def get_reasoning_open_tag(cls) -> str:
+        """What opens a reasoning block."""
+        spec = get_dialect(cls.dialect)
+        return spec.reasoning.open if spec.reasoning is not None else ""
+
+    @classmethod
+    def get_reasoning_close_tag(cls) -> str:
+        """What closes it."""
+        spec = get_dialect(cls.dialect)
+        return spec.reasoning.close if spec.reasoning is not None else ""
+
+    def starts_in_reasoning_mode(self) -> bool:
+        """Whether the prompt leaves a reasoning block open."""
+        return thinking_of_template(get_dialect(self.dialect), self.tokenizer, self._arguments) is Thinking.OPEN
+
+
+def check_tokenizer(dialect: str, tokenizer: Any) -> None:
+    """Raise ConfigurationError for a model that does not write the dialect. LMDeploy then does not start."""
+    missing = missing_markers(tokenizer, get_dialect(dialect)) if tokenizer is not None else []
+    if missing:
+        raise ConfigurationError(
+            f"dialect {dialect!r} is not what this model writes: its tokenizer has no {', '.join(missing)}"
+        )
+
+
+@cache
+def make_tool_parser(dialect: str) -> type[ToolglotToolParser]:
+    """The class registered as `toolglot_<dialect>`."""
+    return type(_class_name(dialect, "Tool"), (ToolglotToolParser,), _namespace(dialect, "Tool calls"))
+
+
+@cache
+def make_reasoning_parser(dialect: str) -> type[ToolglotReasoningParser]:
+    """The class registered as `toolglot_<dialect>`."""
+    return type(_class_name(dialect, "Reasoning"), (ToolglotReasoningParser,), _namespace(dialect, "Reasoning"))
+
+
+def _class_name(dialect: str, kind: str) -> str:
+    return "Toolglot" + "".join(part[:1].upper() + part[1:] for part in dialect.split("_")) + f"{kind}Parser"
+
+
+def _namespace(dialect: str, what: str) -> dict[str, Any]:
+    return {"__module__": __name__, "__doc__": f"{what} of the dialect `{dialect}`.", "dialect": dialect}

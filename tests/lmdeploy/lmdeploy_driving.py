@@ -1,0 +1,125 @@
+"""Driving LMDeploy's own ResponseParser objects, and adding up what comes out."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from lmdeploy.serve.openai.protocol import ChatCompletionRequest
+from lmdeploy.serve.parsers import ResponseParserManager
+
+from toolglot.core import get_dialect
+from toolglot.lmdeploy_plugin.prompt import has_reasoning
+
+CORPUS = Path(__file__).resolve().parent.parent / "corpus"
+
+
+def tool(name: str, properties: dict[str, Any]) -> dict[str, Any]:
+    """An OpenAI tool dict."""
+    parameters = {"type": "object", "properties": properties, "required": sorted(properties)}
+    return {"type": "function", "function": {"name": name, "parameters": parameters}}
+
+
+WEATHER = tool("get_weather", {"city": {"type": "string"}, "days": {"type": "integer"}})
+PING = tool("ping", {})
+TOOLS = [WEATHER, PING]
+
+
+@dataclass
+class Result:
+    """A response as a client has it in the end."""
+
+    content: str | None = None
+    reasoning: str | None = None
+    calls: list[tuple[str, str]] = field(default_factory=list)
+
+
+def choose(
+    tool_parser: str | None, reasoning: str | None = None, *, tokenizer: Any = None, place: str = "default"
+) -> Any:
+    """What `lmdeploy serve api_server --tool-call-parser ... --reasoning-parser ...` chooses: the class.
+
+    As ``reasoning``, "same" is ours of the same dialect, where that has any.
+    """
+    if reasoning == "same":
+        assert tool_parser is not None
+        reasoning = tool_parser if has_reasoning(get_dialect(tool_parser.removeprefix("toolglot_"))) else None
+    parser = ResponseParserManager.get(place)
+    parser.set_parsers(reasoning_parser_name=reasoning, tool_parser_name=tool_parser, tokenizer=tokenizer)
+    return parser
+
+
+def request_for(tools: list[dict[str, Any]] | None, **fields: Any) -> ChatCompletionRequest:
+    """A chat-completions request."""
+    body: dict[str, Any] = {"model": "any", "messages": [{"role": "user", "content": "Hello"}], **fields}
+    if tools:
+        body["tools"] = tools
+    return ChatCompletionRequest.model_validate(body)
+
+
+def stream(
+    parser: Any, chunks: Iterable[str], ids: Iterable[list[int]] | None = None, *, end_alone: bool = True
+) -> list[tuple[Any, bool]]:
+    """The streaming path: the messages of a response. Its end comes alone, as in LMDeploy, or with the last chunk."""
+    steps = [*chunks, ""] if end_alone else list(chunks)
+    tokens = [*ids, []] if ids is not None else [[1]] * (len(steps) - 1) + [[]]
+    found = []
+    for at, (chunk, numbers) in enumerate(zip(steps, tokens, strict=True)):
+        found += parser.stream_chunk(chunk, numbers, final=at == len(steps) - 1)
+    return found
+
+
+def joined(emitted: Iterable[tuple[Any, bool]]) -> Result:
+    """Add up messages as the official client does, checking the form of the call deltas on the way."""
+    texts: dict[str, str] = {"content": "", "reasoning": ""}
+    names: list[str] = []
+    arguments: list[str] = []
+    for message, has_calls in emitted:
+        assert message.role == "assistant"
+        assert has_calls == bool(message.tool_calls)
+        carried = [message.content is not None, message.reasoning_content is not None, bool(message.tool_calls)]
+        assert sum(carried) == 1, "one channel a message"
+        texts["content"] += message.content or ""
+        texts["reasoning"] += message.reasoning_content or ""
+        for call in message.tool_calls or ():
+            if call.index == len(names):  # the first delta of a call: identity
+                assert call.id and call.type == "function" and call.function.name, call
+                names.append(call.function.name)
+                arguments.append("")
+            else:
+                assert call.index == len(names) - 1, "calls are sequential"
+                assert call.id is None and call.type is None and call.function.name is None, call
+                assert call.function.arguments
+            arguments[call.index] += call.function.arguments or ""
+    return Result(texts["content"] or None, texts["reasoning"] or None, list(zip(names, arguments, strict=True)))
+
+
+def complete(parser: Any, text: str, ids: list[int] | None = None) -> Result:
+    """The non-streaming path."""
+    content, calls, reasoning = parser.parse_complete(text, ids)
+    return Result(content, reasoning, [(call.function.name, call.function.arguments) for call in calls or ()])
+
+
+def chunkings(text: str, identity: str, count: int = 20) -> list[list[str]]:
+    """Whole, per character, and at random places."""
+    dice = random.Random(identity)
+    found = [[text], list(text)]
+    for _ in range(count if len(text) > 2 else 0):
+        cuts = sorted(dice.sample(range(1, len(text)), min(len(text) - 1, dice.randint(1, 8))))
+        found.append([text[a:b] for a, b in zip([0, *cuts], [*cuts, len(text)], strict=True)])
+    return found
+
+
+def corpus(dialect: str) -> list[dict[str, Any]]:
+    """The corpus lines of a dialect, with their tools."""
+    standard = json.loads((CORPUS / "tools.json").read_text(encoding="utf-8"))
+    text = (CORPUS / f"{dialect}.jsonl").read_text(encoding="utf-8")
+    lines = [json.loads(line) for line in text.split("\n") if line.strip()]
+    for line in lines:
+        if line["tools"] == "std":
+            line["tools"] = standard
+    return lines
