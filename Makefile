@@ -5,12 +5,13 @@ VENV := .venv
 # The engine-free part uses the engine's environment where there is one, else a small one of its own.
 CORE_VENV := $(if $(wildcard $(VENV)/toolglot-stamps.json),$(VENV),.venv-core)
 
-.PHONY: help demo test test-core install install-core lint types core quick vllm closure package bench clean
+.PHONY: help demo test test-core install install-core lint types core quick vllm lmdeploy closure package test-compat bench clean
 
 help:
 	@echo "make demo       a tool call through a real vLLM server on the CPU, with a tiny random model"
 	@echo "make test       all checks and tests"
 	@echo "make test-core  those that need no engine, with fewer splits and examples"
+	@echo "make test-compat  the vLLM plugin's tests inside other versions of vLLM (downloads their wheels)"
 	@echo "make bench      speed of the core, against vLLM's built-in parsers"
 	@echo "make clean      remove what builds and tests leave behind (not the environments)"
 
@@ -18,7 +19,7 @@ demo: install
 	$(VENV)/bin/python scripts/demo.py
 
 test: install
-	$(MAKE) --no-print-directory lint types core vllm closure package
+	$(MAKE) --no-print-directory lint types core vllm lmdeploy closure package
 
 test-core: install-core
 	$(MAKE) --no-print-directory lint types quick
@@ -45,6 +46,12 @@ quick:
 
 vllm:
 	$(VENV)/bin/python -m pytest tests/vllm
+
+test-compat: install
+	$(VENV)/bin/python scripts/compat.py
+
+lmdeploy:
+	$(VENV)/bin/python -m pytest tests/lmdeploy
 
 closure:
 	$(VENV)/bin/python -m pytest tests/structural -n auto

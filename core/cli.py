@@ -1,8 +1,12 @@
-"""The command line: ``toolglot parse`` turns raw model text into a message or its deltas; no engine is needed."""
+"""The command line: ``toolglot parse`` turns raw model text into a message or its deltas; no engine is needed.
+
+``toolglot doctor`` is the engine plugins' own: the core knows them by name only, and imports them when it runs.
+"""
 
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import sys
 from collections.abc import Sequence
@@ -14,10 +18,14 @@ from .errors import ConfigurationError
 from .registry import list_dialects
 from .response import ResponseParser
 
+DOCTORS = ("toolglot.vllm_plugin.doctor",)
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit status. Wrong requests exit with 2 and one line on standard error."""
     arguments = _arguments().parse_args(argv)
+    if arguments.command == "doctor":
+        return _doctor()
     try:
         for line in _parse(arguments):
             print(line, flush=arguments.stream)
@@ -32,6 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _arguments() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="toolglot", description="One parser for every LLM tool-call dialect.")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    commands.add_parser("doctor", help="look for what keeps the engines here from using toolglot")
     parse = commands.add_parser(
         "parse",
         help="parse raw model text",
@@ -49,6 +58,11 @@ def _arguments() -> argparse.ArgumentParser:
     parse.add_argument("--arguments", choices=("stream", "complete"), default="stream")
     parse.add_argument("file", nargs="?", metavar="FILE", help="raw text, UTF-8 (default: standard input)")
     return parser
+
+
+def _doctor() -> int:
+    """Run the doctor of every engine plugin; the status is 1 when one of them found a problem."""
+    return max(int(importlib.import_module(name).main()) for name in DOCTORS)
 
 
 def _positive(text: str) -> int:

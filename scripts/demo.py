@@ -1,4 +1,6 @@
-"""A tool call through a real vLLM server on the CPU, with the official client: run by `make demo`.
+"""Tool calls through a real vLLM server on the CPU, with the official client: run by `make demo`.
+
+Two dialects, one server after the other.
 
 The model has random weights and knows nothing; toolglot's structural tag lets it write only a valid call,
 and toolglot's parser streams that call to the client.
@@ -47,6 +49,8 @@ REQUEST: dict[str, Any] = {
     "max_tokens": 300,
     "seed": 7,
 }
+
+DIALECTS = ("hermes", "qwen3_coder")
 
 ON_A_GPU = """\
 On a machine with a GPU and your own vLLM (0.24 or newer), with a real model:
@@ -100,35 +104,42 @@ def streamed(client: openai.OpenAI) -> None:
     check(name, arguments)
 
 
+def show(dialect: str) -> None:
+    """One server, one dialect."""
+    print(f"Starting vLLM on the CPU with --tool-call-parser toolglot_{dialect} (a minute or two) ...", flush=True)
+    with VllmServer(tiny_model(), f"toolglot_{dialect}") as server:
+        print(flush=True)
+        client = openai.OpenAI(base_url=server.url, api_key="none", max_retries=0, timeout=120)
+        complete(client)
+        streamed(client)
+
+
 def main() -> int:
     """Command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
-    parser.add_argument("--dialect", default="hermes", help="which dialect the server speaks (default: hermes)")
+    parser.add_argument(
+        "--dialect",
+        action="append",
+        help=f"a dialect to show, one server each; may be repeated (default: {' and '.join(DIALECTS)})",
+    )
     try:
-        dialect = get_dialect(parser.parse_args().dialect).name
+        dialects = [get_dialect(name).name for name in parser.parse_args().dialect or DIALECTS]
     except ConfigurationError as error:
         parser.error(str(error))
     signal.signal(signal.SIGTERM, _leave)
     start = time.monotonic()
     print("Making a tiny model with random weights ...", flush=True)
-    model = tiny_model()
-    print(
-        f"Starting vLLM on the CPU with --tool-call-parser toolglot_{dialect} (a minute or two) ...",
-        flush=True,
-    )
+    tiny_model()
     try:
-        with VllmServer(model, f"toolglot_{dialect}") as server:
-            print(flush=True)
-            client = openai.OpenAI(base_url=server.url, api_key="none", max_retries=0, timeout=120)
-            complete(client)
-            streamed(client)
+        for dialect in dialects:
+            show(dialect)
     except (ServerError, DemoError, openai.OpenAIError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("\ninterrupted; the server is stopped", file=sys.stderr)
         return 130
-    print(f"Done in {time.monotonic() - start:.0f} s, the server is stopped.\n\n{ON_A_GPU}", end="")
+    print(f"Done in {time.monotonic() - start:.0f} s, the servers are stopped.\n\n{ON_A_GPU}", end="")
     return 0
 
 

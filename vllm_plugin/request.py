@@ -18,6 +18,7 @@ __all__ = [
     "previous_calls",
     "request_id",
     "tools_of",
+    "wants_format",
 ]
 
 
@@ -110,3 +111,11 @@ def keep_special_tokens(request: Any) -> None:
 def keeps_special_tokens(request: Any) -> bool:
     """Whether special tokens are in the text for the parsers' sake only."""
     return getattr(request, _SPECIAL, True) is False and _SPECIAL not in request.model_fields_set
+
+
+def wants_format(request: Any) -> bool:
+    """Whether the client constrains the answer itself."""
+    extract = getattr(request, "extract_structured_outputs", None)
+    if extract is not None:
+        return extract() is not None
+    return getattr(getattr(request, "text", None), "format", None) is not None

@@ -109,27 +109,32 @@ class Response:
         """The message for one engine step."""
         if self._filter is not None:
             text = self._filter.feed(text, ids)
-        self._outbox.put(self._guarded(text, False))
-        return self._outbox.message()
+        return self._outbox.step(self._parse(text))
 
     def finish(self) -> Any | None:
         """All that was held back, for the last message."""
+        removed = 0
         if self._filter is not None:
-            self._outbox.put(self._guarded(self._filter.finish(), False))
-        self._outbox.put(self._guarded("", True))
-        return self._outbox.rest()
-
-    def _guarded(self, text: str, final: bool) -> list[Delta]:
+            self._outbox.put(self._parse(self._filter.finish()))
+            removed = self._filter.removed
         core = self._core
         if core is not None:
             try:
-                if not final:
-                    return core.feed(text)
-                deltas = core.finish()
-                removed = self._filter.removed if self._filter is not None else 0
+                self._outbox.put(core.finish())
                 metrics.report(self._dialect.name, core.anomalies, removed)
-                return deltas
             except Exception:
-                failed(self._dialect, self._request)
-                self._core = None
+                self._give_up()
+        return self._outbox.rest()
+
+    def _parse(self, text: str) -> Sequence[Delta]:
+        core = self._core
+        if core is not None:
+            try:
+                return core.feed(text)
+            except Exception:
+                self._give_up()
         return [ContentDelta(text)] if text else []
+
+    def _give_up(self) -> None:
+        failed(self._dialect, self._request)
+        self._core = None

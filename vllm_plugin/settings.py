@@ -14,6 +14,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cache
 from typing import Any
 
@@ -59,10 +60,10 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
             replace[name] = get_dialect(dialect or name).name
         except ConfigurationError as error:
             problems.append(f"{REPLACE}: {entry!r} is left out: {error}")
-    known = {*OPTIONS, REPLACE}
+    known = [*OPTIONS, REPLACE]
     for variable in sorted(environment):
-        if variable.startswith("TOOLGLOT_") and variable not in known:
-            problems.append(f"{variable} is no setting of toolglot; there are {', '.join(sorted(known))}")
+        if variable.startswith("TOOLGLOT_") and variable not in known and get_close_matches(variable, known, 1, 0.8):
+            problems.append(f"{variable} is no setting of toolglot; there are {', '.join(known)}")
     return Settings(options, replace, tuple(problems))
 
 

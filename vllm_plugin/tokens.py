@@ -17,10 +17,26 @@ from weakref import WeakKeyDictionary
 
 from toolglot.core.spec import Dialect
 
-__all__ = ["StrayFilter", "is_special", "missing_markers", "special_tokens", "stray_tokens", "without_stray"]
+__all__ = [
+    "StrayFilter",
+    "is_special",
+    "missing_markers",
+    "remembered",
+    "special_tokens",
+    "spellings",
+    "stray_tokens",
+    "without_stray",
+]
 
-_special: WeakKeyDictionary[Any, dict[int, str]] = WeakKeyDictionary()
-_stray: WeakKeyDictionary[Any, dict[tuple[str, bool], dict[int, str]]] = WeakKeyDictionary()
+_remembered: WeakKeyDictionary[Any, dict[Any, Any]] = WeakKeyDictionary()
+
+
+def remembered(tokenizer: Any) -> dict[Any, Any]:
+    """What is known about a tokenizer already; asking it costs more than a response."""
+    try:
+        return _remembered.setdefault(tokenizer, {})
+    except TypeError:  # it cannot be a key
+        return {}
 
 
 def _texts(value: Any) -> Iterable[str]:
@@ -48,13 +64,14 @@ def special_tokens(tokenizer: Any) -> dict[int, str]:
     """Id -> text of the tokens that a detokenizer leaves out."""
     if tokenizer is None:
         return {}
-    found = _special.get(tokenizer)
+    known = remembered(tokenizer)
+    found: dict[int, str] | None = known.get("special")
     if found is None:
         added = getattr(tokenizer, "added_tokens_decoder", None) or {}
         found = {number: str(token) for number, token in added.items() if getattr(token, "special", False)}
         texts = getattr(tokenizer, "all_special_tokens", ())
         found.update(zip(getattr(tokenizer, "all_special_ids", ()), map(str, texts), strict=False))
-        _special[tokenizer] = found
+        known["special"] = found
     return found
 
 
@@ -73,12 +90,14 @@ def stray_tokens(tokenizer: Any, dialect: Dialect, calls: bool) -> dict[int, str
     """Id -> text of the special tokens that are no markers of the dialect."""
     if tokenizer is None:
         return {}
-    cached = _stray.setdefault(tokenizer, {})
-    key = (dialect.name, calls)
-    if key not in cached:
+    known = remembered(tokenizer)
+    key = ("stray", dialect.name, calls)
+    found: dict[int, str] | None = known.get(key)
+    if found is None:
         special = special_tokens(tokenizer)
-        cached[key] = {number: text for number, text in special.items() if not _is_marker(text, dialect, calls)}
-    return cached[key]
+        found = {number: text for number, text in special.items() if not _is_marker(text, dialect, calls)}
+        known[key] = found
+    return found
 
 
 def missing_markers(tokenizer: Any, dialect: Dialect) -> list[str]:

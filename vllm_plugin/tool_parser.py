@@ -11,7 +11,7 @@ reasoning parser's affair: what reaches this class is parsed without a reasoning
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from vllm.sampling_params import StructuredOutputsParams
@@ -19,12 +19,12 @@ from vllm.tool_parsers.abstract_tool_parser import ToolParser
 
 from toolglot.core import Message, get_dialect
 from toolglot.core.tools import is_forced
-from toolglot.vllm_plugin.compat import constrain_from_the_start, protocol
+from toolglot.vllm_plugin.compat import begin_at_once, can_begin_at_once, protocol
 from toolglot.vllm_plugin.constrain import tag_for
 from toolglot.vllm_plugin.handoff import take
 from toolglot.vllm_plugin.names import made_on_demand
 from toolglot.vllm_plugin.prompt import Thinking
-from toolglot.vllm_plugin.request import choice_of, keep_special_tokens, tools_of
+from toolglot.vllm_plugin.request import choice_of, keep_special_tokens, tools_of, wants_format
 from toolglot.vllm_plugin.response import Response, open_core, parse_whole
 from toolglot.vllm_plugin.start import announce, check_tokenizer
 from toolglot.vllm_plugin.tokens import is_special
@@ -62,23 +62,25 @@ class ToolglotToolParser(ToolParser):
         open_core(self._spec, request, self._thinking)  # what cannot be parsed is refused before the model starts
         if self._spec.keep_special or is_special(self.model_tokenizer, self._spec, True):
             keep_special_tokens(request)
-        if is_forced(choice):
-            self._force(request)
+        if is_forced(choice) or (isinstance(choice, Mapping) and not wants_format(request)):
+            self._constrain(request)
         return request
 
-    def _force(self, request: Any) -> None:
-        """Set the grammar of a forced call, if vLLM has not, and where it can, with reasoning in it.
+    def _constrain(self, request: Any) -> None:
+        """Set the grammar of a forced call or of allowed tools, if vLLM has not, and where it can, with reasoning.
 
         vLLM would begin a grammar behind the end of reasoning: not at all when the model answers without any.
         """
         thinking = self._thinking
-        covering = thinking in (Thinking.OPEN, Thinking.FREE) and constrain_from_the_start(request)
+        covers = thinking in (Thinking.OPEN, Thinking.FREE) and can_begin_at_once(request)
         outputs = getattr(request, "structured_outputs", None)
-        if not covering and getattr(outputs, "structural_tag", None) is not None:
+        if not covers and getattr(outputs, "structural_tag", None) is not None:
             return
-        tag = tag_for(self.dialect, request, thinking=thinking if covering else None)
+        tag = tag_for(self.dialect, request, thinking=thinking if covers else None)
         if tag is None:
             return
+        if covers:
+            begin_at_once(request)
         request.structured_outputs = StructuredOutputsParams(structural_tag=json.dumps(tag))
         if hasattr(request, "response_format"):
             request.response_format = None

@@ -144,3 +144,16 @@ def test_errors_are_one_line(raw_file: str, tmp_path: Path, capsys: pytest.Captu
         assert say in captured.err, argv
         assert "Traceback" not in captured.err
         assert captured.out == ""
+
+
+def test_doctor_runs_the_plugins(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The core only knows their names; the worst status is its own."""
+    import sys
+    import types
+
+    for name, status in (("doctor_a", 0), ("doctor_b", 1)):
+        module = types.ModuleType(name)
+        module.main = lambda status=status: status  # type: ignore[attr-defined]
+        monkeypatch.setitem(sys.modules, name, module)
+    monkeypatch.setattr("toolglot.core.cli.DOCTORS", ("doctor_a", "doctor_b"))
+    assert run(["doctor"]) == 1

@@ -12,14 +12,18 @@ from driving import PING, RESPONSES, TOOLS, WEATHER, parser_for, request_for, to
 from vllm.entrypoints.openai.responses.protocol import ResponsesRequest
 
 from toolglot.core import get_dialect, list_dialects
+from toolglot.vllm_plugin.prompt import has_reasoning
 
 NAMED = {"type": "function", "function": {"name": "ping"}}
 STRICT = tool("strict", {"n": {"type": "integer"}}, strict=True)
 
 
-def adjusted(dialect: str, request: Any) -> Any:
+def adjusted(dialect: str, request: Any, prompt: list[int] | None = None, **options: Any) -> Any:
     """The request after vLLM prepared it with our parser; it is changed in place."""
-    parser_for(dialect, request.tools).adjust_request(request)
+    parser = parser_for(dialect, request.tools, **options)
+    if prompt is not None:
+        parser.reasoning_parser.set_prompt_token_ids(prompt)
+    parser.adjust_request(request)
     return request
 
 
@@ -51,7 +55,76 @@ def test_a_forced_call_is_constrained(dialect: str, choice: Any) -> None:
     request = adjusted(dialect, request_for(TOOLS, tool_choice=choice))
     assert tag_of(request) is not None
     assert request.response_format is None
-    assert request.skip_special_tokens is (not get_dialect(dialect).keep_special)
+    assert (request.skip_special_tokens is False) is get_dialect(dialect).keep_special
+
+
+def begins_at_once(request: Any) -> bool:
+    """Whether the grammar begins at the first token (the attribute's name in 0.24, and since)."""
+    return bool(getattr(request, "_grammar_from_parser", getattr(request, "_grammar_from_tool_parser", False)))
+
+
+THOUGHT = "Hm, <b>.\n</think>\n\n"
+
+
+@pytest.mark.parametrize(
+    ("end", "accepted"),
+    [("<think>\n", {"open"}), ("", {"free", "none"}), ("<think>\n\n</think>\n\n", {"none"})],
+    ids=["open", "free", "closed"],
+)
+@pytest.mark.parametrize("choice", ["required", NAMED], ids=["required", "named"])
+def test_a_forced_call_with_thinking(tokenizer: Any, choice: Any, end: str, accepted: set[str]) -> None:
+    """The grammar holds the reasoning that the prompt has begun or left to the model, and begins at once."""
+    prompt = tokenizer.encode(f"<|im_start|>assistant\n{end}", add_special_tokens=False)
+    request = request_for(TOOLS, tool_choice=choice)
+    tag = tag_of(adjusted("hermes", request, prompt, reasoning="same", tokenizer=tokenizer))
+    assert tag is not None
+    assert begins_at_once(request) is (accepted != {"none"})
+    one = call("ping", "{}")
+    assert accepts(tag, one) is ("none" in accepted)
+    assert accepts(tag, "<think>\n" + THOUGHT + one) is (accepted != {"none"})
+    assert accepts(tag, THOUGHT + one) is ("open" in accepted)
+    assert not accepts(tag, "pong")
+    assert not accepts(tag, THOUGHT + "pong")
+
+
+@pytest.mark.parametrize("thinking", [True, False])
+@pytest.mark.parametrize("dialect", sorted(set(RESPONSES) | {"gpt_oss"}))
+def test_forced_calls_of_every_dialect_with_thinking(dialect: str, thinking: bool, tokenizer: Any) -> None:
+    request = request_for(TOOLS, tool_choice="required")
+    spec = get_dialect(dialect)
+    tail = (spec.reasoning.open if thinking else spec.reasoning.open + spec.reasoning.close) if spec.reasoning else ""
+    prompt = tokenizer.encode(f"<|im_start|>assistant\n{tail}", add_special_tokens=False)
+    options = {"reasoning": "same", "tokenizer": tokenizer}
+    assert tag_of(adjusted(dialect, request, prompt if has_reasoning(spec) else None, **options)) is not None
+
+
+def test_thinking_switched_off(tokenizer: Any) -> None:
+    """The prompt is not shown here before 0.33, so the template is asked."""
+    request = request_for(TOOLS, tool_choice="required")
+    options = {"reasoning": "same", "tokenizer": tokenizer, "enable_thinking": False}
+    tag = tag_of(adjusted("hermes", request, **options))
+    assert tag is not None and not begins_at_once(request)
+    assert not accepts(tag, "<think>\n" + THOUGHT + call("ping", "{}"))
+
+
+@pytest.mark.parametrize("enforced", ["0", "1"])
+@pytest.mark.parametrize("choice", ["required", NAMED, "auto"], ids=["required", "named", "auto"])
+def test_strict_tool_calling(monkeypatch: pytest.MonkeyPatch, enforced: str, choice: Any) -> None:
+    """Forced calls are constrained whatever VLLM_ENFORCE_STRICT_TOOL_CALLING says; vLLM reads it twice."""
+    from vllm.parser.abstract_parser import DelegatingParser
+
+    from toolglot.vllm_plugin import tool_parser
+
+    monkeypatch.setenv("VLLM_ENFORCE_STRICT_TOOL_CALLING", enforced)
+    made = tool_parser._make("Fresh", "hermes")
+    parser = type("Parser", (DelegatingParser,), {"tool_parser_cls": made})
+    request = request_for(TOOLS, tool_choice=choice)
+    instance = parser(None, request.tools)
+    instance.adjust_request(request)
+    assert (tag_of(request) is not None) is (choice != "auto")
+    text = call("ping", "{}")
+    calls = instance.parse(text, request, enable_auto_tools=True)[2]
+    assert [found.name for found in calls] == ["ping"]
 
 
 def test_required() -> None:
@@ -84,7 +157,7 @@ def test_one_call_only() -> None:
 def test_auto_is_free_where_no_tool_is_strict(dialect: str) -> None:
     request = adjusted(dialect, request_for(TOOLS))
     assert tag_of(request) is None
-    assert request.skip_special_tokens is (not get_dialect(dialect).keep_special)
+    assert (request.skip_special_tokens is False) is get_dialect(dialect).keep_special
 
 
 def test_auto_with_a_strict_tool() -> None:
@@ -151,6 +224,40 @@ def test_responses_api_allowed_tools() -> None:
     assert tag is not None
     assert accepts(tag, call("pong", "{}"))
     assert not accepts(tag, call("ping", "{}"))
+
+
+def test_responses_api_allowed_tools_auto() -> None:
+    flat = [
+        {"type": "function", "name": name, "parameters": {"type": "object", "properties": {}}, "strict": True}
+        for name in ("ping", "pong")
+    ]
+    choice = {"type": "allowed_tools", "mode": "auto", "tools": [{"type": "function", "name": "pong"}]}
+    body = {"model": "any", "input": "Hello", "tools": flat, "tool_choice": choice}
+    tag = tag_of(adjusted("hermes", ResponsesRequest.model_validate(body)))
+    assert tag is not None
+    assert accepts(tag, "Hi")
+    assert accepts(tag, call("pong", "{}"))
+    assert not accepts(tag, call("ping", "{}"))
+
+
+def test_responses_api_with_thinking(tokenizer: Any) -> None:
+    """vLLM 0.32 cannot begin a grammar at once here: it begins it behind the closer."""
+    flat = [{"type": "function", "name": "ping", "parameters": {"type": "object", "properties": {}}}]
+    body = {"model": "any", "input": "Hello", "tools": flat, "tool_choice": "required"}
+    request = ResponsesRequest.model_validate(body)
+    tag = tag_of(adjusted("hermes", request, reasoning="same", tokenizer=tokenizer))
+    assert tag is not None
+    at_once = hasattr(request, "_grammar_from_parser")
+    assert accepts(tag, "<think>\n" + THOUGHT + call("ping", "{}")) is at_once
+    assert accepts(tag, call("ping", "{}"))
+
+
+def test_a_choice_that_cannot_be_met_is_refused() -> None:
+    choice = {"type": "allowed_tools", "mode": "required", "tools": [{"type": "function", "name": "nosuch"}]}
+    flat = [{"type": "function", "name": "ping", "parameters": {"type": "object", "properties": {}}}]
+    body = {"model": "any", "input": "Hello", "tools": flat, "tool_choice": choice}
+    with pytest.raises(ValueError, match="nosuch"):
+        adjusted("hermes", ResponsesRequest.model_validate(body))
 
 
 def test_the_examples_schema_is_what_the_tests_think() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from typing import Any
 
 import pytest
@@ -154,8 +155,9 @@ def test_beside_a_builtin_reasoning_parser(reasoning: str, tokenizer: Any) -> No
     assert (result.reasoning or "").replace("<think>", "") == "Hmm."
 
 
-def test_a_defect_becomes_text(monkeypatch: pytest.MonkeyPatch) -> None:
-    """If the core ever fails, the response goes on as text, complete."""
+def test_a_defect_becomes_text(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    """If the core ever fails, the response goes on as text, complete, and it is said once, for whom."""
+    monkeypatch.setattr(logging.getLogger("vllm"), "propagate", True)
 
     def broken(self: Any, text: str) -> list[Any]:
         if "2" in text:
@@ -166,8 +168,36 @@ def test_a_defect_becomes_text(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(core.ResponseParser, "feed", broken)
     request = request_for(TOOLS)
     assert parse("hermes", "1 2 3", request) == Result("1 2 3")
+    caplog.clear()
     assert joined(stream(parser_for("hermes", request.tools), list("1 2 3"), request)) == Result("1 2 3")
+    (record,) = {id(record): record for record in caplog.records}.values()
+    assert "dialect hermes" in record.getMessage() and request.request_id in record.getMessage()
 
 
 def test_parser_is_vllms_own() -> None:
     assert isinstance(parser_for("hermes", None), DelegatingParser)
+
+
+def test_messages_are_what_vllm_would_have_built() -> None:
+    """They are made without validation, which costs several times what parsing does."""
+    from toolglot.core.deltas import ContentDelta, ReasoningDelta, ToolCallDelta
+    from toolglot.vllm_plugin.compat import protocol
+    from toolglot.vllm_plugin.messages import Outbox, _moulds
+
+    engine = protocol()
+    piece = engine.DeltaToolCall(index=1, function=engine.DeltaFunctionCall(arguments="{"))
+    for delta, wanted in (
+        (ContentDelta("a"), engine.DeltaMessage(content="a")),
+        (ReasoningDelta("a"), engine.DeltaMessage(reasoning="a")),
+        (ToolCallDelta(1, None, None, "{"), engine.DeltaMessage(tool_calls=[piece])),
+    ):
+        found = Outbox().step([delta])
+        assert found == wanted
+        assert found.model_fields_set == wanted.model_fields_set
+        for unset in (True, False):
+            assert found.model_dump_json(exclude_unset=unset) == wanted.model_dump_json(exclude_unset=unset)
+        again = Outbox().step([delta])
+        assert again is not found and again.tool_calls is not found.tool_calls
+        again.content = "b"
+        assert again.model_copy(deep=True).content == "b" and found.content == wanted.content
+    assert all(make.__name__ == "make" for make in _moulds())

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
 from importlib.metadata import entry_points
 from typing import Any
 
 import pytest
+from vllm.reasoning import ReasoningParserManager
 from vllm.tool_parsers import ToolParserManager
 from vllm.tool_parsers.abstract_tool_parser import ToolParser
 
 import toolglot.core
 from toolglot import vllm_plugin
 from toolglot.core import list_dialects
+from toolglot.vllm_plugin import settings, start
 
 
 @pytest.fixture
@@ -38,9 +41,11 @@ def test_every_dialect_has_a_class(dialect: str) -> None:
     assert made.structural_tag_model
 
 
-def test_only_our_names() -> None:
-    ours = {name for name, entry in ToolParserManager.lazy_parsers.items() if entry[0].startswith("toolglot.")}
-    assert ours == {f"toolglot_{dialect}" for dialect in list_dialects()}
+@pytest.mark.parametrize("manager", [ToolParserManager, ReasoningParserManager])
+def test_only_our_names(manager: Any) -> None:
+    ours = {name for name, entry in manager.lazy_parsers.items() if entry[0].startswith("toolglot.")}
+    assert ours <= {f"toolglot_{dialect}" for dialect in list_dialects()}
+    assert f"toolglot_{list_dialects()[0]}" in ours
 
 
 def test_unknown_class_name() -> None:
@@ -83,3 +88,78 @@ def test_refuses_an_old_vllm(monkeypatch: pytest.MonkeyPatch, log: pytest.LogCap
         "toolglot: no parser was registered, this vLLM lacks ToolParser.engine_based_streaming; "
         "vLLM 0.24 or newer is needed"
     ]
+
+
+# Settings
+
+
+@pytest.fixture
+def environment(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
+    """Environment variables are read once a process; here again and again."""
+    settings.settings.cache_clear()
+    for manager in (ToolParserManager, ReasoningParserManager):
+        monkeypatch.setattr(manager, "lazy_parsers", dict(manager.lazy_parsers))
+    monkeypatch.setattr(ToolParserManager, "tool_parsers", {})
+    monkeypatch.setattr(ReasoningParserManager, "reasoning_parsers", {})
+    yield monkeypatch
+    monkeypatch.undo()
+    settings.settings.cache_clear()
+
+
+def test_settings() -> None:
+    read = settings.read_settings(
+        {
+            "TOOLGLOT_UNDECLARED_TOOLS": "pass",
+            "TOOLGLOT_REASONING_CALLS": "END",
+            "TOOLGLOT_ARGUMENTS": "complete",
+            "TOOLGLOT_REPLACE": "hermes, deepseek_r1=deepseek_v31",
+        }
+    )
+    assert read.options == {"undeclared_tools": "pass", "reasoning_calls": "end", "arguments": "complete"}
+    assert read.replace == {"hermes": "hermes", "deepseek_r1": "deepseek_v31"}
+    assert not read.problems
+    assert str(settings.read_settings({})) == "defaults"
+
+
+def test_wrong_settings_are_reported_and_ignored(environment: pytest.MonkeyPatch, log: Any) -> None:
+    environment.setenv("TOOLGLOT_ARGUMENTS", "later")
+    environment.setenv("TOOLGLOT_ARGUMENT", "complete")
+    environment.setenv("TOOLGLOT_REPLACE", "nosuch")
+    vllm_plugin.register()
+    assert settings.settings().options == {}
+    assert "TOOLGLOT_ARGUMENTS='later' is none of stream, complete" in log.text
+    assert "TOOLGLOT_ARGUMENT is no setting of toolglot" in log.text
+    assert "'nosuch' is left out: unknown dialect" in log.text
+
+
+def test_replace(environment: pytest.MonkeyPatch, log: Any) -> None:
+    builtin = ToolParserManager.lazy_parsers["qwen3_coder"]
+    ToolParserManager.lazy_parsers["kimi_k3"] = ("vllm", "Any")  # not in older versions
+    log.set_level(logging.INFO)
+    environment.setenv("TOOLGLOT_REPLACE", "hermes,deepseek_r1=deepseek_v31,kimi_k3=kimi_k2")
+    vllm_plugin.register()
+    vllm_plugin.register()
+    assert ToolParserManager.get_tool_parser("hermes").dialect == "hermes"
+    assert ToolParserManager.lazy_parsers["qwen3_coder"] == builtin
+    assert ReasoningParserManager.get_reasoning_parser("deepseek_r1").dialect == "deepseek_v31"
+    assert "deepseek_r1" not in ToolParserManager.lazy_parsers
+    assert "does not let kimi_k3 be replaced" in log.text
+    assert log.text.count("tool parser hermes is toolglot's hermes now") == 1
+
+
+def test_one_line_at_start(log: Any) -> None:
+    start.announce.cache_clear()
+    log.set_level(logging.INFO)
+    for _ in range(2):
+        ToolParserManager.get_tool_parser("toolglot_hermes")(None)
+    (line,) = [record.getMessage() for record in log.records]
+    assert line.startswith("toolglot ") and "dialect hermes, vLLM " in line and "settings: defaults" in line
+
+
+def test_a_newer_vllm_gets_one_warning(monkeypatch: pytest.MonkeyPatch, log: Any) -> None:
+    monkeypatch.setattr(start, "vllm_version", lambda: "0.99.1")
+    start.announce.cache_clear()
+    start.announce("hermes")
+    start.announce("hermes")
+    assert log.text.count("vLLM 0.99.1 is newer than") == 1
+    start.announce.cache_clear()

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import openai
 import pytest
+from driving import corpus
 from vllm_server import NAME, VllmServer
+
+from toolglot import core
 
 # Its markers are special tokens, which the detokenizer removes unless the plugin asks for them.
 DIALECT = "kimi_k2"
@@ -21,7 +26,7 @@ WEATHER: dict[str, Any] = {
         "parameters": {
             "type": "object",
             "properties": {
-                "city": {"type": "string", "maxLength": 12},
+                "city": {"type": "string", "pattern": "^[A-Za-z ]{1,12}$"},
                 "days": {"type": "integer", "minimum": 1, "maximum": 7},
             },
             "required": ["city", "days"],
@@ -38,6 +43,7 @@ FORCED = {
     "parallel_tool_calls": False,
     "max_tokens": 300,
     "seed": 1,
+    "extra_body": {"chat_template_kwargs": {"enable_thinking": False}},
 }
 # What the model is made to write with tool_choice="auto": text, a call, and text again.
 TEXT = (
@@ -46,13 +52,29 @@ TEXT = (
     "<|tool_calls_section_end|> Done."
 )
 ARGUMENTS = '{"city": "Žilina \\"<|x|>\\"", "days": 2}'
-AUTO = {**FORCED, "tool_choice": "auto", "extra_body": {"structured_outputs": {"choice": [TEXT]}}}
+# Reasoning, content, a call, content. The prompt has closed the reasoning, so that the constraint holds at once.
+THOUGHT_TEXT = "<think>Hm.</think>" + TEXT
+
+
+def writing(text: str, **fields: Any) -> dict[str, Any]:
+    """A request whose answer is this text."""
+    body = {**FORCED["extra_body"], "structured_outputs": {"choice": [text]}}
+    return {**FORCED, "tool_choice": "auto", "extra_body": body, **fields}
+
+
+AUTO = writing(TEXT)
 
 
 @pytest.fixture(scope="module")
-def client(model: Path) -> Iterator[openai.OpenAI]:
-    with VllmServer(model, f"toolglot_{DIALECT}") as server:
-        yield openai.OpenAI(base_url=server.url, api_key="none", max_retries=0, timeout=120)
+def server(model: Path) -> Iterator[VllmServer]:
+    arguments = ["--reasoning-parser", f"toolglot_{DIALECT}", *("--api-server-count", "2")]
+    with VllmServer(model, f"toolglot_{DIALECT}", arguments=arguments) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def client(server: VllmServer) -> openai.OpenAI:
+    return openai.OpenAI(base_url=server.url, api_key="none", max_retries=0, timeout=120)
 
 
 def collected(chunks: Any) -> tuple[str, list[dict[str, Any]], str | None]:
@@ -122,3 +144,150 @@ def test_a_bad_schema_is_refused(client: openai.OpenAI) -> None:
     bad = {"type": "function", "function": {"name": "bad", "parameters": {"$ref": "#/$defs/nowhere"}}}
     with pytest.raises(openai.BadRequestError, match="tool 'bad'"):
         client.chat.completions.create(**{**FORCED, "tools": [bad]})
+
+
+def test_a_choice_that_cannot_be_met_is_refused(client: openai.OpenAI) -> None:
+    choice = {"type": "function", "function": {"name": "nosuch"}}
+    with pytest.raises(openai.BadRequestError, match="does not match any of the specified"):
+        client.chat.completions.create(**{**FORCED, "tool_choice": choice})
+    with pytest.raises(openai.BadRequestError):
+        client.chat.completions.create(**{**FORCED, "tools": openai.omit})
+
+
+def test_reasoning(client: openai.OpenAI) -> None:
+    request = writing(THOUGHT_TEXT)
+    message = client.chat.completions.create(**request).choices[0].message
+    assert message.model_extra is not None
+    assert (message.model_extra["reasoning"], message.content) == ("Hm.", "I <see>.  Done.")
+    reasoning = ""
+    for chunk in client.chat.completions.create(**request, stream=True):
+        for choice in chunk.choices:
+            reasoning += (choice.delta.model_extra or {}).get("reasoning") or ""
+    assert reasoning == "Hm."
+
+
+def test_reasoning_then_a_forced_call(client: openai.OpenAI) -> None:
+    """Thinking is left to the model: the grammar holds both."""
+    tags = {"2033": 6.0, "2034": 6.0}  # <think> and </think> of the tiny model, which would hardly write them
+    request = {**FORCED, "logit_bias": tags, "extra_body": {}}
+    message = client.chat.completions.create(**request).choices[0].message
+    assert (message.model_extra or {})["reasoning"]
+    (call,) = message.tool_calls
+    jsonschema.validate(json.loads(call.function.arguments), SCHEMA)
+
+
+def test_several_choices(client: openai.OpenAI) -> None:
+    for stream in (False, True):
+        answer = client.chat.completions.create(**writing(TEXT, n=2), stream=stream)
+        if not stream:
+            found = [(choice.message.content, len(choice.message.tool_calls)) for choice in answer.choices]
+        else:
+            texts, calls = ["", ""], [0, 0]
+            for chunk in answer:
+                for choice in chunk.choices:
+                    texts[choice.index] += choice.delta.content or ""
+                    calls[choice.index] += sum(bool(call.id) for call in choice.delta.tool_calls or [])
+            found = list(zip(texts, calls, strict=True))
+        assert found == [("I <see>.  Done.", 1)] * 2
+
+
+def test_length_cut(client: openai.OpenAI) -> None:
+    request = writing(TEXT, max_tokens=40)
+    content, calls, finish = collected(client.chat.completions.create(**request, stream=True))
+    assert finish == "length"
+    assert "I <see>.".startswith(content.strip()) and len(calls) <= 1
+
+
+def test_tool_choice_none(client: openai.OpenAI) -> None:
+    request = writing("<think>Hm.</think>Hi.", tool_choice="none")
+    assert client.chat.completions.create(**request).choices[0].message.content == "Hi."
+    assert collected(client.chat.completions.create(**request, stream=True))[:2] == ("Hi.", [])
+
+
+def test_responses_api(client: openai.OpenAI) -> None:
+    flat = {"type": "function", **WEATHER["function"]}
+    request = {
+        "model": NAME,
+        "input": "Hello",
+        "tools": [flat],
+        "tool_choice": "required",
+        "parallel_tool_calls": False,
+        "max_output_tokens": 300,
+        "extra_body": {"chat_template_kwargs": {"enable_thinking": False}, "seed": 1},
+    }
+    answer = client.responses.create(**request)
+    (item,) = [item for item in answer.output if item.type == "function_call"]
+    jsonschema.validate(json.loads(item.arguments), SCHEMA)
+    done = [event.item for event in client.responses.create(**request, stream=True) if event.type.endswith("item.done")]
+    (item,) = [item for item in done if item.type == "function_call"]
+    jsonschema.validate(json.loads(item.arguments), SCHEMA)
+
+
+def test_messages_api(server: VllmServer) -> None:
+    import httpx
+
+    tool = {"name": "get_weather", "description": "Weather", "input_schema": SCHEMA}
+    body = {
+        "model": NAME,
+        "messages": [{"role": "user", "content": "Hello"}],
+        "tools": [tool],
+        "tool_choice": {"type": "any", "disable_parallel_tool_use": True},
+        "max_tokens": 300,
+        "chat_template_kwargs": {"enable_thinking": False},
+    }
+    answer = httpx.post(f"{server.url}/messages", json=body, timeout=120).json()
+    (block,) = [block for block in answer["content"] if block["type"] == "tool_use"]
+    jsonschema.validate(block["input"], SCHEMA)
+    text = httpx.post(f"{server.url}/messages", json={**body, "stream": True}, timeout=120).text
+    events = [json.loads(line[6:]) for line in text.splitlines() if line.startswith("data: {")]
+    pieces = [event["delta"]["partial_json"] for event in events if "partial_json" in event.get("delta", {})]
+    jsonschema.validate(json.loads("".join(pieces)), SCHEMA)
+
+
+def test_forty_at_once(client: openai.OpenAI, server: VllmServer) -> None:
+    def ask(seed: int) -> tuple[str, list[dict[str, Any]], str | None]:
+        request = {**FORCED, "seed": seed, "parallel_tool_calls": seed % 2 == 0, "max_tokens": 600}
+        return collected(client.chat.completions.create(**request, stream=True))
+
+    with ThreadPoolExecutor(40) as pool:
+        for content, calls, finish in pool.map(ask, range(40)):
+            assert not content
+            assert calls
+            for call in calls[: len(calls) - (finish == "length" and len(calls) > 1)]:
+                jsonschema.validate(json.loads(call["arguments"]), SCHEMA)
+    log = server.log.read_text(encoding="utf-8", errors="replace")
+    assert "Traceback" not in log
+
+
+# What a request can express: the constraint is written as a grammar, which wants printable text.
+LINES = [
+    line
+    for line in corpus(DIALECT)
+    if line["tools"] and not line.get("options") and line["raw"].isprintable() and len(line["raw"]) < 300
+]
+
+
+@pytest.mark.parametrize("line", random.Random(3).sample(LINES, 8), ids=lambda line: line["id"])
+def test_corpus_sample(client: openai.OpenAI, line: dict[str, Any]) -> None:
+    tools = line["tools"]
+    wanted = core.parse(line["raw"], DIALECT, tools)
+    request = writing(line["raw"], tools=tools, parallel_tool_calls=True)
+    content, calls, _ = collected(client.chat.completions.create(**request, stream=True))
+    assert content == (wanted.content or "")
+    assert [(call["name"], call["arguments"]) for call in calls] == [
+        (call.name, call.arguments) for call in wanted.tool_calls
+    ]
+
+
+def test_metrics_and_the_start_up_line(client: openai.OpenAI, server: VllmServer) -> None:
+    import httpx
+
+    undeclared = TEXT.replace("get_weather", "nosuch")
+    for _ in range(4):
+        assert client.chat.completions.create(**writing(undeclared)).choices[0].message.content == "I <see>.  Done."
+    text = httpx.get(server.url.removesuffix("v1") + "metrics", timeout=30).text
+    labels = f'{{dialect="{DIALECT}",engine="vllm",kind="undeclared_tool"}}'
+    (value,) = [line.split()[-1] for line in text.splitlines() if f"toolglot_anomalies_total{labels}" in line]
+    assert float(value) >= 4
+    log = server.log.read_text(encoding="utf-8", errors="replace")
+    assert f"dialect {DIALECT}, vLLM" in log and "settings: defaults" in log
