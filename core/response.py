@@ -118,6 +118,7 @@ class ResponseParser:
             table, start, calls, self.anomalies, calls_legal=calls_legal, constrained=constrained
         )
         self._done = False
+        self._taken = ""  # the last chunk that is in the buffer
         # The fast path: search for what could matter, and what a chunk without it becomes.
         self._run: Callable[[str], object] | None = None
         self._run_delta: Callable[[str], Delta] = ContentDelta
@@ -134,6 +135,7 @@ class ResponseParser:
         self._run = None
         machine = self._machine
         machine.buf.append(text, controls)
+        self._taken = text
         machine.advance(False)
         self._publish()
         return machine.out.take()
@@ -152,6 +154,19 @@ class ResponseParser:
             level = logging.WARNING if self.anomalies.keys() & DROPS else logging.DEBUG
             logger.log(level, "dialect %s: %s", self.dialect.name, dict(self.anomalies))
         return machine.out.take()
+
+    def abandon(self, chunk: str = "") -> list[Delta]:
+        """For an adapter that caught a defect of the parser: what is final, then all unsettled text as content.
+
+        ``chunk`` is the one whose feed failed; it counts once, whether or not it was taken before that.
+        """
+        self._done = True
+        self._run = None
+        machine = self._machine
+        buf = machine.buf
+        start = buf.mark if 0 <= buf.mark < buf.pos else buf.pos
+        text = buf.text[start:] + (chunk if chunk is not self._taken else "")
+        return [*machine.out.take(), *([ContentDelta(text)] if text else [])]
 
     @property
     def examined(self) -> int:

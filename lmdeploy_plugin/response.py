@@ -76,7 +76,7 @@ class Response:
             try:
                 return self._core.feed(text)
             except Exception:
-                self._failed()
+                return self._failed(self._core, text)
         return [ContentDelta(text)] if text else []
 
     def _ended(self) -> list[Delta]:
@@ -88,15 +88,16 @@ class Response:
             metrics.report(self._dialect.name, self._core.anomalies, self._filter.removed if self._filter else 0)
             return deltas
         except Exception:
-            self._failed()
-            return []
+            return self._failed(self._core, "")
 
-    def _failed(self) -> None:
+    def _failed(self, core: ResponseParser, text: str) -> list[Delta]:
+        """After a defect: what the core still holds, as content; the rest of the response is text."""
         self._core = None
         metrics.count(self._dialect.name, {"defect": 1})
         logger.exception(
             "toolglot: parsing failed (dialect %s); the rest of the response is passed on as text", self._dialect.name
         )
+        return core.abandon(text)
 
 
 def _messages(deltas: Iterable[Delta]) -> list[Emitted]:

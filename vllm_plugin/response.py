@@ -123,7 +123,7 @@ class Response:
                 self._outbox.put(core.finish())
                 metrics.report(self._dialect.name, core.anomalies, removed)
             except Exception:
-                self._give_up()
+                self._outbox.put(self._give_up(core, ""))
         return self._outbox.rest()
 
     def _parse(self, text: str) -> Sequence[Delta]:
@@ -132,9 +132,11 @@ class Response:
             try:
                 return core.feed(text)
             except Exception:
-                self._give_up()
+                return self._give_up(core, text)
         return [ContentDelta(text)] if text else []
 
-    def _give_up(self) -> None:
+    def _give_up(self, core: ResponseParser, text: str) -> Sequence[Delta]:
+        """After a defect: what the core still holds, as content; the rest of the response is text."""
         failed(self._dialect, self._request)
         self._core = None
+        return core.abandon(text)

@@ -256,3 +256,20 @@ def test_controls_are_accepted() -> None:
     spans = [(start, start + len("<tool_call>")), (end, end + len("</tool_call>"))]
     message = assemble([*parser.feed(CALL, controls=spans), *parser.finish("stop")])
     assert [call.name for call in message.tool_calls] == ["add"]
+
+
+def test_abandon_gives_back_what_is_unsettled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An adapter's last resort after a defect: nothing of the text is lost."""
+    parser = ResponseParser("hermes")
+    deltas = [*parser.feed("Hi"), *parser.feed(" there.\n<tool_c")]
+
+    def broken(*_: object) -> bool:
+        raise RuntimeError("a defect")
+
+    monkeypatch.setattr("toolglot.core.machine.Machine._text", broken)
+    chunk = "all>{"
+    with pytest.raises(RuntimeError):
+        parser.feed(chunk)
+    message = assemble([*deltas, *parser.abandon(chunk)])
+    assert message.content == "Hi there.\n<tool_call>{"
+    assert parser.finish() == []
