@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from .errors import ConfigurationError
 from .registry import get_dialect
@@ -33,13 +33,13 @@ def structural_tag(
     tools: Sequence[Mapping[str, Any]],
     tool_choice: ToolChoice | None = "auto",
     *,
-    reasoning: bool = False,
+    reasoning: bool | Literal["optional"] = False,
     parallel_tool_calls: bool = True,
 ) -> dict[str, Any] | None:
     """XGrammar's structural tag for a request, as a dict; None where nothing is to be constrained.
 
-    ``reasoning``: the grammar covers a reasoning section in front. Raises ConfigurationError for a choice that
-    cannot be met or a dialect that cannot be constrained.
+    ``reasoning``: the grammar covers a reasoning section in front; "optional": one that the model opens itself
+    or leaves out. Raises ConfigurationError for a choice that cannot be met or a dialect that cannot be constrained.
     """
     spec = get_dialect(dialect)
     functions = chosen_functions(tools, tool_choice)
@@ -50,7 +50,7 @@ def structural_tag(
     single = named or not parallel_tool_calls
     format_ = _Builder(spec).response(functions, forced=forced, single=single)
     if reasoning:
-        format_ = _with_reasoning(spec, format_)
+        format_ = _with_reasoning(spec, format_, optional=reasoning == "optional")
     return {"type": "structural_tag", "format": format_}
 
 
@@ -214,17 +214,22 @@ def _definitions(schema: Mapping[str, Any]) -> dict[str, Any]:
     return {key: schema[key] for key in ("$defs", "definitions") if key in schema}
 
 
-def _with_reasoning(dialect: Dialect, response: Format) -> Format:
-    """The response behind a reasoning section, whose opener the prompt may have written already."""
+def _with_reasoning(dialect: Dialect, response: Format, *, optional: bool) -> Format:
+    """The response behind a reasoning section, whose opener the prompt may have written already.
+
+    With ``optional`` the prompt has written none: the section has its opener, or is not there.
+    """
     if dialect.messages is not None:
         analysis = _tag(dialect.messages.reasoning, {"type": "any_text"}, dialect.messages.turn)
         return _sequence([{"type": "optional", "content": analysis}, response])
     think = dialect.reasoning
     if think is None:
         return response
-    opener = {"type": "optional", "content": _const(think.open + "\n" * think.trim_open[1])}
+    opener = _const(think.open + "\n" * think.trim_open[1])
     body = _tag("", {"type": "any_text", "excludes": [think.open]}, think.close + "\n" * think.trim_close[1])
-    return _sequence([opener, body, response])
+    if optional:
+        return {"type": "or", "elements": [_sequence([opener, body, response]), response]}
+    return _sequence([{"type": "optional", "content": opener}, body, response])
 
 
 def _json(schema: Mapping[str, Any]) -> Format:

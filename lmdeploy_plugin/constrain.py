@@ -12,9 +12,9 @@ from typing import Any
 
 from lmdeploy._guided_decoding import ensure_response_format_compilable
 
-from toolglot.core import structural_tag
+from toolglot.core.serving.constrain import checked_tag
+from toolglot.core.serving.prompt import Thinking
 from toolglot.core.tools import is_forced
-from toolglot.lmdeploy_plugin.prompt import Thinking
 from toolglot.lmdeploy_plugin.request import choice_of
 from toolglot.lmdeploy_plugin.settings import settings
 
@@ -26,8 +26,8 @@ def tag_for(
 ) -> dict[str, Any] | None:
     """XGrammar's structural tag for this request, checked, or None where nothing is to be constrained.
 
-    With ``thinking`` it covers reasoning: what the prompt has opened must be closed, what it leaves to the model
-    may be opened. Raises ValueError, naming the tool, when a schema cannot be turned into a grammar.
+    With ``thinking`` it covers reasoning (core/serving/constrain.py). Raises ValueError, naming the tool, when a schema
+    cannot be turned into a grammar.
     """
     choice = choice_of(request)
     forced = is_forced(choice)
@@ -37,16 +37,7 @@ def tag_for(
         choice = "required" if forced else "auto"  # the tools are the allowed ones already
     exposed = [_without_strict(tool) for tool in tools]
     parallel = request.parallel_tool_calls is not False
-    reasoning = thinking in (Thinking.OPEN, Thinking.FREE)
-    tag = structural_tag(dialect, exposed, choice, reasoning=reasoning, parallel_tool_calls=parallel)
-    if tag is None:
-        return None
-    if thinking is Thinking.FREE:
-        tag["format"] = _optional(tag["format"])
-    problem = _problem(tag)
-    if problem is not None:
-        raise ValueError(_blame(dialect, exposed, problem))
-    return tag
+    return checked_tag(dialect, exposed, choice, thinking=thinking, parallel_tool_calls=parallel, problem_of=_problem)
 
 
 def _strict(request: Any, tools: list[dict[str, Any]]) -> bool:
@@ -64,15 +55,6 @@ def _without_strict(tool: dict[str, Any]) -> dict[str, Any]:
     return {"type": "function", "function": function}
 
 
-def _optional(covering: dict[str, Any]) -> dict[str, Any]:
-    """A format with a reasoning block in front, turned into one that may do without: then there is no opener."""
-    elements = covering.get("elements", [])
-    if covering["type"] != "sequence" or len(elements) != 3:
-        return covering  # no reasoning in it, or optional already
-    opener, body, response = elements
-    return {"type": "or", "elements": [{"type": "sequence", "elements": [opener["content"], body, response]}, response]}
-
-
 def _problem(tag: dict[str, Any]) -> str | None:
     """What XGrammar says against a tag, or None. LMDeploy keeps the answer, and asks the same before it generates."""
     try:
@@ -80,14 +62,3 @@ def _problem(tag: dict[str, Any]) -> str | None:
     except ValueError as error:
         return " ".join(str(error).split())
     return None
-
-
-def _blame(dialect: str, tools: list[dict[str, Any]], problem: str) -> str:
-    """The message for a tag that does not compile, with the first tool whose schema is the reason."""
-    for tool in tools:
-        alone = structural_tag(dialect, [tool], "required")
-        reason = None if alone is None else _problem(alone)
-        if reason is not None:
-            name = tool["function"]["name"]
-            return f"tool {name!r}: its parameters cannot be turned into a grammar: {reason}"
-    return f"the tools of this request cannot be turned into a grammar: {problem}"

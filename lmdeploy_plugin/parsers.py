@@ -13,8 +13,9 @@ from lmdeploy.serve.parsers.reasoning_parser import ReasoningParser
 from lmdeploy.serve.parsers.tool_parser import ToolParser
 
 from toolglot.core import ConfigurationError, get_dialect
-from toolglot.lmdeploy_plugin.prompt import Thinking, thinking_of_template
-from toolglot.lmdeploy_plugin.tokens import missing_markers
+from toolglot.core.serving.prompt import Thinking
+from toolglot.core.serving.tokens import check_tokenizer
+from toolglot.lmdeploy_plugin.prompt import thinking_of_template
 
 __all__ = ["PREFIX", "ToolglotReasoningParser", "ToolglotToolParser", "make_reasoning_parser", "make_tool_parser"]
 
@@ -41,7 +42,7 @@ class ToolglotReasoningParser(ReasoningParser):
     def validate_tokenizer(cls, tokenizer: Any) -> None:
         """Refuse a tokenizer that cannot write the dialect. A tag need not be a single token."""
         cls.tokenizer = tokenizer
-        check_tokenizer(cls.dialect, tokenizer)
+        check_tokenizer(tokenizer, get_dialect(cls.dialect))
 
     @classmethod
     def validate_as_tags(cls, tokenizer: Any) -> None:
@@ -68,15 +69,6 @@ class ToolglotReasoningParser(ReasoningParser):
     def starts_in_reasoning_mode(self) -> bool:
         """Whether the prompt leaves a reasoning block open."""
         return thinking_of_template(get_dialect(self.dialect), self.tokenizer, self._arguments) is Thinking.OPEN
-
-
-def check_tokenizer(dialect: str, tokenizer: Any) -> None:
-    """Raise ConfigurationError for a model that does not write the dialect. LMDeploy then does not start."""
-    missing = missing_markers(tokenizer, get_dialect(dialect)) if tokenizer is not None else []
-    if missing:
-        raise ConfigurationError(
-            f"dialect {dialect!r} is not what this model writes: its tokenizer has no {', '.join(missing)}"
-        )
 
 
 @cache

@@ -19,8 +19,8 @@ def register_all() -> None:
     """
     parsers = _engine()
     from toolglot.core import get_dialect, list_dialects
+    from toolglot.core.serving.prompt import has_reasoning
     from toolglot.lmdeploy_plugin.parsers import PREFIX, make_reasoning_parser, make_tool_parser
-    from toolglot.lmdeploy_plugin.prompt import has_reasoning
     from toolglot.lmdeploy_plugin.response_parser import in_place_of
 
     for dialect in list_dialects():

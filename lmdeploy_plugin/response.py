@@ -15,14 +15,16 @@ from lmdeploy.serve.openai.protocol import DeltaMessage
 
 from toolglot.core import ResponseParser
 from toolglot.core.deltas import ContentDelta, Delta
+from toolglot.core.serving.metrics import Metrics
+from toolglot.core.serving.tokens import StrayFilter
 from toolglot.core.spec import Dialect
-from toolglot.lmdeploy_plugin import metrics
-from toolglot.lmdeploy_plugin.tokens import ReasoningCounter, StrayFilter
+from toolglot.lmdeploy_plugin.tokens import ReasoningCounter
 
 __all__ = ["Response", "new_id"]
 
 logger = logging.getLogger("lmdeploy.toolglot")
-# The core's own log lines would come once a response, and bypass LMDeploy's logging; see metrics.report.
+metrics = Metrics("lmdeploy", logger)
+# The core's own log lines would come once a response, and bypass LMDeploy's logging; see Metrics.report.
 logging.getLogger("toolglot").addHandler(logging.NullHandler())
 
 Emitted = tuple[DeltaMessage, bool]

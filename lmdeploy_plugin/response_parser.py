@@ -24,10 +24,12 @@ from lmdeploy.serve.parsers.response_parser import normalize_chat_request, valid
 
 from toolglot import core
 from toolglot.core import ConfigurationError, get_dialect
+from toolglot.core.serving.prompt import Thinking, has_reasoning
+from toolglot.core.serving.tokens import check_tokenizer, is_special, special_tokens, stray_tokens
 from toolglot.core.spec import Dialect
 from toolglot.lmdeploy_plugin.constrain import tag_for
-from toolglot.lmdeploy_plugin.parsers import PREFIX, ToolglotReasoningParser, ToolglotToolParser, check_tokenizer
-from toolglot.lmdeploy_plugin.prompt import Thinking, has_reasoning, thinking_of_request
+from toolglot.lmdeploy_plugin.parsers import PREFIX, ToolglotReasoningParser, ToolglotToolParser
+from toolglot.lmdeploy_plugin.prompt import thinking_of_request
 from toolglot.lmdeploy_plugin.request import (
     choice_of,
     exposed_tools,
@@ -37,7 +39,7 @@ from toolglot.lmdeploy_plugin.request import (
 )
 from toolglot.lmdeploy_plugin.response import Emitted, Response, new_id
 from toolglot.lmdeploy_plugin.settings import settings
-from toolglot.lmdeploy_plugin.tokens import ReasoningCounter, is_special, special_tokens, strays
+from toolglot.lmdeploy_plugin.tokens import ReasoningCounter
 
 __all__ = ["in_place_of"]
 
@@ -102,8 +104,8 @@ class _ToolglotResponseParser:
             if _is_ours(reasoning) and tokenizer is not None:
                 reasoning.validate_as_tags(tokenizer)
             return
-        check_tokenizer(ours.dialect, tokenizer)
         spec = get_dialect(ours.dialect)
+        check_tokenizer(tokenizer, spec)
         cls.chosen = Chosen(spec, tool is not None, _reasoning_of(spec, reasoning), tokenizer)
         cls.tool_parser_cls, cls.reasoning_parser_cls = tool, reasoning
         _announce(cls.chosen)
@@ -157,7 +159,7 @@ class _ToolglotResponseParser:
             asked = request.skip_special_tokens is False and "skip_special_tokens" in request.model_fields_set
             changes.update(keep_special_tokens())
             if not asked:
-                self._stray = strays(chosen.tokenizer, chosen.dialect, calls)
+                self._stray = stray_tokens(chosen.tokenizer, chosen.dialect, calls)
             if request.include_stop_str_in_output:  # then the client wants to see it
                 stops = {*chosen.dialect.stops, getattr(chosen.tokenizer, "eos_token", None)}
                 self._stray = {number: text for number, text in self._stray.items() if text not in stops}

@@ -56,8 +56,8 @@ def _register() -> None:
 
 def _register_kind(kind: Any, manager: Any, eager: str) -> None:
     from toolglot.core import get_dialect, list_dialects
+    from toolglot.core.serving.prompt import has_reasoning
     from toolglot.vllm_plugin.names import class_name
-    from toolglot.vllm_plugin.prompt import has_reasoning
     from toolglot.vllm_plugin.settings import settings
 
     taken = set(manager.list_registered())

@@ -11,9 +11,9 @@ import json
 from functools import lru_cache
 from typing import Any
 
-from toolglot.core import structural_tag
+from toolglot.core.serving.constrain import checked_tag
+from toolglot.core.serving.prompt import Thinking
 from toolglot.core.tools import is_forced
-from toolglot.vllm_plugin.prompt import Thinking
 from toolglot.vllm_plugin.request import choice_of, tools_of
 
 __all__ = ["tag_for"]
@@ -28,8 +28,8 @@ def tag_for(
 ) -> dict[str, Any] | None:
     """XGrammar's structural tag for this request, checked, or None where nothing is to be constrained.
 
-    With ``thinking`` it covers reasoning: what the prompt has opened must be closed, what it leaves to the model
-    may be opened. Raises ValueError, naming the tool, when a schema cannot be turned into a grammar.
+    With ``thinking`` it covers reasoning (core/serving/constrain.py). Raises ValueError, naming the tool, when a schema
+    cannot be turned into a grammar.
     """
     tools = tools_of(request.tools)
     choice = choice_of(request)
@@ -41,25 +41,15 @@ def tag_for(
         return None
     parallel = getattr(request, "parallel_tool_calls", None) is not False
     exposed = [_with_level(tool, forced, strict_level) for tool in tools]
-    reasoning = thinking in (Thinking.OPEN, Thinking.FREE)
-    tag = structural_tag(dialect, exposed, choice, reasoning=reasoning, parallel_tool_calls=parallel)
-    if tag is None:
-        return None
-    if thinking is Thinking.FREE:
-        tag["format"] = _optional(tag["format"])
-    problem = _problem(json.dumps(tag))
-    if problem is not None:
-        raise ValueError(_blame(dialect, exposed, problem))
-    return tag
-
-
-def _optional(covering: dict[str, Any]) -> dict[str, Any]:
-    """A format with a reasoning block in front, turned into one that may do without: then there is no opener."""
-    elements = covering.get("elements", [])
-    if covering["type"] != "sequence" or len(elements) != 3:
-        return covering  # no reasoning in it, or optional already
-    opener, body, response = elements
-    return {"type": "or", "elements": [{"type": "sequence", "elements": [opener["content"], body, response]}, response]}
+    return checked_tag(
+        dialect,
+        exposed,
+        choice,
+        thinking=thinking,
+        parallel_tool_calls=parallel,
+        problem_of=lambda tag: _problem(json.dumps(tag)),
+        advice='. Correct the schema, or set "strict": false on the function to leave its arguments free.',
+    )
 
 
 def _with_level(tool: dict[str, Any], forced: bool, strict_level: int) -> dict[str, Any]:
@@ -82,17 +72,3 @@ def _problem(tag: str) -> str | None:
     except Exception as error:
         return " ".join(str(error).split())
     return None
-
-
-def _blame(dialect: str, tools: list[dict[str, Any]], problem: str) -> str:
-    """The message for a tag that does not compile, with the first tool whose schema is the reason."""
-    for tool in tools:
-        alone = structural_tag(dialect, [tool], "required")
-        reason = None if alone is None else _problem(json.dumps(alone))
-        if reason is not None:
-            name = tool["function"]["name"]
-            return (
-                f"tool {name!r}: its parameters cannot be turned into a grammar: {reason}. "
-                'Correct the schema, or set "strict": false on the function to leave its arguments free.'
-            )
-    return f"the tools of this request cannot be turned into a grammar: {problem}"

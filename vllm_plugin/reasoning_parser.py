@@ -17,15 +17,16 @@ from typing import Any, ClassVar
 from vllm.reasoning import ReasoningParser
 
 from toolglot.core import ResponseParser, get_dialect
+from toolglot.core.serving.prompt import Thinking
+from toolglot.core.serving.tokens import check_tokenizer, is_special
 from toolglot.core.spec import Dialect
 from toolglot.vllm_plugin.compat import protocol
 from toolglot.vllm_plugin.handoff import Handoff, offer
 from toolglot.vllm_plugin.names import made_on_demand
-from toolglot.vllm_plugin.prompt import Prompt, Thinking
+from toolglot.vllm_plugin.prompt import Prompt
 from toolglot.vllm_plugin.request import keep_special_tokens
 from toolglot.vllm_plugin.response import failed, parse_whole
-from toolglot.vllm_plugin.start import announce, check_tokenizer
-from toolglot.vllm_plugin.tokens import is_special
+from toolglot.vllm_plugin.start import announce
 
 __all__ = ["ToolglotReasoningParser"]
 

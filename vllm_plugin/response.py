@@ -13,18 +13,19 @@ from uuid import UUID, uuid4, uuid5
 
 from toolglot.core import Message, ResponseParser, assemble
 from toolglot.core.deltas import ContentDelta, Delta
+from toolglot.core.serving.metrics import Metrics
+from toolglot.core.serving.prompt import Thinking
+from toolglot.core.serving.tokens import StrayFilter, stray_tokens, without_stray
 from toolglot.core.spec import Dialect
-from toolglot.vllm_plugin import metrics
 from toolglot.vllm_plugin.messages import Outbox
-from toolglot.vllm_plugin.prompt import Thinking
 from toolglot.vllm_plugin.request import choice_of, keeps_special_tokens, previous_calls, request_id, tools_of
 from toolglot.vllm_plugin.settings import settings
-from toolglot.vllm_plugin.tokens import StrayFilter, stray_tokens, without_stray
 
 __all__ = ["Response", "open_core", "parse_whole", "strays"]
 
 logger = logging.getLogger("vllm.toolglot")
-# The core's own log lines would come once a response, and bypass vLLM's logging; see metrics.report.
+metrics = Metrics("vllm", logger)
+# The core's own log lines would come once a response, and bypass vLLM's logging; see Metrics.report.
 logging.getLogger("toolglot").addHandler(logging.NullHandler())
 
 _NAMESPACE = UUID("6d0a3a3e-1f39-5d0b-9d0c-7b6f1a1d5f20")

@@ -1,18 +1,14 @@
-"""What is said and checked when a parser is first built: vLLM does that before it serves."""
+"""What is said when a parser is first built: vLLM does that before it serves."""
 
 from __future__ import annotations
 
 import logging
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
 
-from toolglot.core import ConfigurationError
-from toolglot.core.spec import Dialect
 from toolglot.vllm_plugin.settings import settings
-from toolglot.vllm_plugin.tokens import missing_markers
 
-__all__ = ["announce", "check_tokenizer", "toolglot_version", "vllm_version"]
+__all__ = ["announce", "toolglot_version", "vllm_version"]
 
 logger = logging.getLogger("vllm.toolglot")
 
@@ -46,14 +42,3 @@ def announce(dialect: str) -> None:
             logger.warning(
                 "toolglot: vLLM %s is newer than the newest it was tested with, %d.%d", engine, *NEWEST_TESTED
             )
-
-
-def check_tokenizer(tokenizer: Any, dialect: Dialect) -> None:
-    """Refuse a tokenizer that cannot write the dialect. vLLM turns this into an error at start-up."""
-    if tokenizer is None or not hasattr(tokenizer, "get_vocab"):
-        return
-    missing = missing_markers(tokenizer, dialect)
-    if missing:
-        raise ConfigurationError(
-            f"dialect {dialect.name!r} is not what this model writes: its tokenizer has no {', '.join(missing)}"
-        )

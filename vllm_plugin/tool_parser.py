@@ -18,16 +18,16 @@ from vllm.sampling_params import StructuredOutputsParams
 from vllm.tool_parsers.abstract_tool_parser import ToolParser
 
 from toolglot.core import Message, get_dialect
+from toolglot.core.serving.prompt import Thinking
+from toolglot.core.serving.tokens import check_tokenizer, is_special
 from toolglot.core.tools import is_forced
 from toolglot.vllm_plugin.compat import begin_at_once, can_begin_at_once, protocol
 from toolglot.vllm_plugin.constrain import tag_for
 from toolglot.vllm_plugin.handoff import take
 from toolglot.vllm_plugin.names import made_on_demand
-from toolglot.vllm_plugin.prompt import Thinking
 from toolglot.vllm_plugin.request import choice_of, keep_special_tokens, tools_of, wants_format
 from toolglot.vllm_plugin.response import Response, open_core, parse_whole
-from toolglot.vllm_plugin.start import announce, check_tokenizer
-from toolglot.vllm_plugin.tokens import is_special
+from toolglot.vllm_plugin.start import announce
 
 __all__ = ["ToolglotToolParser"]
 

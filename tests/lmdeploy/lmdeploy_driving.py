@@ -13,7 +13,7 @@ from lmdeploy.serve.openai.protocol import ChatCompletionRequest
 from lmdeploy.serve.parsers import ResponseParserManager
 
 from toolglot.core import get_dialect
-from toolglot.lmdeploy_plugin.prompt import has_reasoning
+from toolglot.core.serving.prompt import has_reasoning
 
 CORPUS = Path(__file__).resolve().parent.parent / "corpus"
 

@@ -17,8 +17,8 @@ from lmdeploy.serve.parsers.tool_parser import ToolParserManager
 import toolglot
 from toolglot import lmdeploy_plugin
 from toolglot.core import get_dialect, list_dialects
+from toolglot.core.serving.prompt import has_reasoning
 from toolglot.lmdeploy_plugin import autoload, registration
-from toolglot.lmdeploy_plugin.prompt import has_reasoning
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 AUTOLOAD = Path(autoload.__file__)

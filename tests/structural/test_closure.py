@@ -105,9 +105,9 @@ def test_closure(dialect: str, choice: Any, parallel: bool) -> None:
     assert ended >= WALKS // 2, f"only {ended} of {WALKS} walks ended"
 
 
-@pytest.mark.parametrize("reasoning", [True, False])
+@pytest.mark.parametrize("reasoning", [True, False, "optional"])
 @pytest.mark.parametrize("dialect", list_dialects())
-def test_auto_compiles(dialect: str, reasoning: bool) -> None:
+def test_auto_compiles(dialect: str, reasoning: Any) -> None:
     """Free text until an opener, with and without a reasoning section in front."""
     tag = structural_tag(dialect, TOOLS, "auto", reasoning=reasoning)
     COMPILER.compile_structural_tag(xgrammar.StructuralTag.model_validate(tag))

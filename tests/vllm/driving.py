@@ -13,7 +13,7 @@ from vllm.entrypoints.openai.chat_completion.protocol import ChatCompletionReque
 from vllm.parser.parser_manager import ParserManager
 
 from toolglot.core import get_dialect
-from toolglot.vllm_plugin.prompt import has_reasoning
+from toolglot.core.serving.prompt import has_reasoning
 
 CORPUS = Path(__file__).resolve().parent.parent / "corpus"
 

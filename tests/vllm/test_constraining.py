@@ -12,7 +12,7 @@ from driving import PING, RESPONSES, TOOLS, WEATHER, parser_for, request_for, to
 from vllm.entrypoints.openai.responses.protocol import ResponsesRequest
 
 from toolglot.core import get_dialect, list_dialects
-from toolglot.vllm_plugin.prompt import has_reasoning
+from toolglot.core.serving.prompt import has_reasoning
 
 NAMED = {"type": "function", "function": {"name": "ping"}}
 STRICT = tool("strict", {"n": {"type": "integer"}}, strict=True)

@@ -11,7 +11,8 @@ from vllm.parser.parser_manager import ParserManager
 from vllm.reasoning import ReasoningParserManager
 
 from toolglot.core import get_dialect, list_dialects
-from toolglot.vllm_plugin.prompt import Prompt, Thinking, has_reasoning
+from toolglot.core.serving.prompt import Thinking, has_reasoning
+from toolglot.vllm_plugin.prompt import Prompt
 
 THINKERS = [name for name in list_dialects() if has_reasoning(get_dialect(name))]
 PING_CALL = '<tool_call>\n{"name": "ping", "arguments": {}}\n</tool_call>'
@@ -250,7 +251,7 @@ def test_a_defect_becomes_text(monkeypatch: pytest.MonkeyPatch, tokenizer: Any) 
         raise RuntimeError("defect")
 
     monkeypatch.setattr(core.ResponseParser, "feed", broken)
-    monkeypatch.setattr("toolglot.vllm_plugin.prompt.prompt_opens_reasoning", lambda dialect, tail: False)
+    monkeypatch.setattr("toolglot.core.serving.prompt.prompt_opens_reasoning", lambda dialect, tail: False)
     request = request_for(TOOLS)
     for reasoning in ("same", "toolglot_kimi_k2"):
         options = {"reasoning": reasoning, "tokenizer": tokenizer}

@@ -10,8 +10,8 @@ from driving import PING, RESPONSES, TOOLS, Result, joined, parser_for, request_
 from vllm.parser.parser_manager import ParserManager
 
 from toolglot.core import get_dialect
-from toolglot.vllm_plugin import metrics
-from toolglot.vllm_plugin.tokens import StrayFilter, missing_markers, without_stray
+from toolglot.core.serving.tokens import StrayFilter, missing_markers, without_stray
+from toolglot.vllm_plugin.response import metrics
 
 KIMI_CALL = (
     "<|tool_calls_section_begin|><|tool_call_begin|>functions.ping:0<|tool_call_argument_begin|>{}"

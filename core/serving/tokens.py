@@ -1,8 +1,8 @@
 """What a tokenizer knows about a dialect's markers, and the removal of special tokens that are none of them.
 
-vLLM removes special tokens from the text. Where a dialect's markers are special it must not, and then all the
-others stay in the text as well. They are taken out here, as vLLM would have: in a stream by their ids, so that
-the same text spelled by ordinary tokens stays; without streaming by their text, since vLLM tells no ids there.
+An engine removes special tokens from the text. Where a dialect's markers are special it must not, and then all the
+others stay in the text as well. They are taken out here, as the engine would have: by their ids where it tells
+them, so that the same text spelled by ordinary tokens stays; else by their text.
 """
 
 from __future__ import annotations
@@ -10,15 +10,17 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from toolglot.core.spec import Dialect
+from ..errors import ConfigurationError
+from ..spec import Dialect
 
 __all__ = [
     "StrayFilter",
+    "check_tokenizer",
     "is_special",
     "missing_markers",
     "remembered",
@@ -52,7 +54,7 @@ def _texts(value: Any) -> Iterable[str]:
 
 
 @lru_cache(maxsize=256)
-def spellings(dialect: Dialect, calls: bool) -> tuple[str, ...]:
+def spellings(dialect: Dialect, calls: bool = True) -> tuple[str, ...]:
     """The markers' texts; without ``calls`` those only that separate reasoning from content."""
     if not calls and dialect.messages is None:
         return tuple(_texts(dialect.reasoning))
@@ -80,7 +82,7 @@ def _is_marker(token: str, dialect: Dialect, calls: bool) -> bool:
 
 
 def is_special(tokenizer: Any, dialect: Dialect, calls: bool) -> bool:
-    """Whether vLLM would remove markers of the dialect from the text."""
+    """Whether the engine would remove markers of the dialect from the text."""
     if tokenizer is None:
         return dialect.keep_special and (calls or dialect.messages is not None)
     return any(_is_marker(token, dialect, calls) for token in special_tokens(tokenizer).values())
@@ -116,6 +118,17 @@ def missing_markers(tokenizer: Any, dialect: Dialect) -> list[str]:
     return [token for token in tokens if token not in vocabulary]
 
 
+def check_tokenizer(tokenizer: Any, dialect: Dialect) -> None:
+    """Raise ConfigurationError for a tokenizer that cannot write the dialect."""
+    if tokenizer is None or not hasattr(tokenizer, "get_vocab"):
+        return
+    missing = missing_markers(tokenizer, dialect)
+    if missing:
+        raise ConfigurationError(
+            f"dialect {dialect.name!r} is not what this model writes: its tokenizer has no {', '.join(missing)}"
+        )
+
+
 class StrayFilter:
     """Takes stray special tokens out of a stream. The text lags behind the ids, so they are awaited in order."""
 
@@ -125,7 +138,7 @@ class StrayFilter:
         self._held = ""
         self.removed = 0
 
-    def feed(self, text: str, ids: Iterable[int]) -> str:
+    def feed(self, text: str, ids: Sequence[int]) -> str:
         """The text of one engine step without the tokens that are none of the dialect's."""
         stray = self._stray
         if not stray.keys().isdisjoint(ids):

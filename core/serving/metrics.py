@@ -1,0 +1,72 @@
+"""Counting and logging what was odd in responses: Prometheus counters, and a log line for what is new.
+
+The counters live in the default registry, which engines show under /metrics, also with several API processes. They
+carry no names of tools and no text.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from ..response import DROPS
+
+__all__ = ["Metrics"]
+
+CHARACTERS = "dropped_characters"
+
+
+@cache
+def _counters() -> tuple[Any, Any] | None:
+    """The two counters; None where there is no Prometheus client."""
+    try:
+        from prometheus_client import Counter
+
+        labels = ["engine", "dialect", "kind"]
+        return (
+            Counter("toolglot_anomalies", "What was odd in the text of responses, by kind.", labels),
+            Counter("toolglot_dropped_characters", "Characters that reached no client.", labels[:2]),
+        )
+    except (ImportError, ValueError):  # ValueError: another copy of the module has registered them
+        return None
+
+
+class Metrics:
+    """What one plugin counts, under the label of its engine, and says, through its own logger."""
+
+    def __init__(self, engine: str, logger: logging.Logger) -> None:
+        self._engine = engine
+        self._logger = logger
+        self._seen: set[tuple[str, str]] = set()
+
+    def count(self, dialect: str, anomalies: Mapping[str, int]) -> None:
+        """Add to the counters."""
+        counters = _counters()
+        if counters is None:
+            return
+        for kind, number in anomalies.items():
+            if kind == CHARACTERS:
+                counters[1].labels(self._engine, dialect).inc(number)
+            else:
+                counters[0].labels(self._engine, dialect, kind).inc(number)
+
+    def report(self, dialect: str, anomalies: Mapping[str, int], special_tokens: int = 0) -> None:
+        """Account for one response: count everything, and say what was dropped or malformed the first time."""
+        if special_tokens:
+            anomalies = {**anomalies, "special_token": special_tokens}
+        if not anomalies:
+            return
+        self.count(dialect, anomalies)
+        new = sorted(kind for kind in anomalies if (dialect, kind) not in self._seen and kind != CHARACTERS)
+        for kind in new:
+            self._seen.add((dialect, kind))
+            what = "something was dropped from a response" if kind in DROPS else "an odd spelling was understood"
+            self._logger.log(
+                logging.WARNING if kind in DROPS else logging.INFO,
+                "toolglot: dialect %s: %s (%s). Said once; toolglot_anomalies_total counts them",
+                dialect,
+                what,
+                kind,
+            )
