@@ -1,0 +1,104 @@
+"""What an adapter knows beyond the text: control tokens, an enforced grammar, the prompt, the finish reason."""
+
+from __future__ import annotations
+
+import pytest
+from corpus import std_tools
+from harness import make_id
+
+from toolglot.core import Message, ResponseParser, assemble, parse, prompt_opens_reasoning
+
+
+def spans(text: str, *tokens: str) -> list[tuple[int, int]]:
+    """The first occurrence of each token behind the one before."""
+    found, at = [], 0
+    for token in tokens:
+        start = text.index(token, at)
+        at = start + len(token)
+        found.append((start, at))
+    return found
+
+
+def test_only_control_tokens_are_markers_where_the_engine_knows() -> None:
+    """Harmony encodes a body without special tokens: a marker quoted in it is text, and only the engine can tell."""
+    raw = "<|channel|>final<|message|>Write <|end|> to end.<|return|>"
+    body = raw.index("<|end|>")
+    known = [*spans(raw, "<|channel|>", "<|message|>"), (raw.index("<|return|>"), len(raw))]
+    parser = ResponseParser("gpt_oss", std_tools())
+    message = assemble([*parser.feed(raw, known), *parser.finish()])
+    assert message.content == "Write <|end|> to end."
+    # The same in two chunks, spans being relative to each.
+    parser = ResponseParser("gpt_oss", std_tools())
+    first, second = raw[: body + 3], raw[body + 3 :]
+    deltas = parser.feed(first, spans(first, "<|channel|>", "<|message|>"))
+    deltas += parser.feed(second, spans(second, "<|return|>")) + parser.finish()
+    assert assemble(deltas).content == "Write <|end|> to end."
+    # By text alone it is a marker, and the rest is content between messages.
+    assert parse(raw, "gpt_oss", std_tools()).content == "Write  to end."
+
+
+def test_a_quoted_opener_is_text_where_the_engine_knows() -> None:
+    raw = '[TOOL_CALLS]ping[ARGS]{} and [TOOL_CALLS]ping[ARGS]{} quoted'
+    parser = ResponseParser("mistral", std_tools(), make_id=make_id)
+    message = assemble([*parser.feed(raw, spans(raw, "[TOOL_CALLS]")), *parser.finish()])
+    assert [call.name for call in message.tool_calls] == ["ping"]
+    assert message.content == " and [TOOL_CALLS]ping[ARGS]{} quoted"
+
+
+def test_no_control_tokens_is_not_the_same_as_not_known() -> None:
+    raw = "[TOOL_CALLS]ping[ARGS]{}"
+    parser = ResponseParser("mistral", std_tools())
+    assert assemble([*parser.feed(raw, []), *parser.finish()]).content == raw
+    assert len(parse(raw, "mistral", std_tools()).tool_calls) == 1
+
+
+RAW = (
+    "<tool_call>\n<function=book>\n<parameter=title>\nx\n</parameter>\n<parameter=tags>\n"
+    '["a", "b"]\n</parameter>\n<parameter=seats>\n12\n</parameter>\n</function>\n</tool_call>'
+)
+
+
+def stream(constrained: bool) -> tuple[Message, int]:
+    """The message, and after how many characters the first tag was out."""
+    parser = ResponseParser("qwen3_coder", std_tools(), constrained=constrained, make_id=make_id)
+    deltas, seen = [], -1
+    for count, char in enumerate(RAW, 1):
+        deltas += parser.feed(char)
+        text = "".join(d.arguments or "" for d in deltas if d.kind == "tool_call")
+        if seen < 0 and '["a"' in text:
+            seen = count
+    return assemble([*deltas, *parser.finish()]), seen
+
+
+def test_typed_values_stream_under_an_enforced_grammar() -> None:
+    """The same result, earlier."""
+    loose, late = stream(False)
+    tight, early = stream(True)
+    assert tight == loose
+    assert loose.tool_calls[0].arguments == '{"title": "x", "tags": ["a", "b"], "seats": 12}'
+    assert early < RAW.index('"b"') + 2 < late
+
+
+@pytest.mark.parametrize(
+    ("dialect", "prompt", "opened"),
+    [
+        ("hermes", "<|im_start|>assistant\n", False),
+        ("hermes", "<|im_start|>assistant\n<think>\n", True),
+        ("hermes", "<think>\nhm\n</think>\nHi<|im_end|>\n<|im_start|>assistant\n<think>\n", True),
+        ("hermes", "a <think> b<|im_start|>assistant\n<think>\n\n</think>\n\n", False),
+        ("deepseek_v31", "hi<｜Assistant｜><think>", True),
+        ("deepseek_v31", "hi<｜Assistant｜></think>", False),
+        ("kimi_k2", "<|im_assistant|>assistant<|im_middle|><think>", True),
+        ("kimi_k2", "<|im_assistant|>assistant<|im_middle|><think></think>", False),
+        ("llama4_pythonic", "<|header_start|>assistant<|header_end|>\n\n", False),
+    ],
+)
+def test_the_prompt_says_where_generation_begins(dialect: str, prompt: str, opened: bool) -> None:
+    assert prompt_opens_reasoning(dialect, prompt) is opened
+
+
+def test_a_model_that_stops_behind_an_opener_quoted_it() -> None:
+    raw = "The tag is <tool_call>"
+    for reason, content in (("stop", raw), ("length", "The tag is "), (None, "The tag is ")):
+        parser = ResponseParser("hermes", std_tools())
+        assert assemble([*parser.feed(raw), *parser.finish(reason)]).content == content
