@@ -17,6 +17,7 @@ from .buffer import BLANKS, Buffer
 
 _STRUCTURE = re.compile(r'["{}\[\]]').search
 STRING_STOP = re.compile(r'["\\]').search  # what can end a JSON string or needs a second look inside it
+STRING_PAIR = ('"', "\\")  # the same as plain characters
 _SCALAR_END = re.compile(r"[\s,\]}<]").search
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", '"': '"', "\\": "\\", "/": "/"}
 
@@ -200,4 +201,4 @@ def _decode_escape(escape: str) -> str:
     return _ESCAPES.get(escape[1:], escape)
 
 
-__all__ = ["BLANKS", "STRING_STOP", "ArgumentsReader", "JsonValueScanner"]
+__all__ = ["BLANKS", "STRING_PAIR", "STRING_STOP", "ArgumentsReader", "JsonValueScanner"]

@@ -28,7 +28,7 @@ class Arc:
 class CompiledRegion:
     """A region ready to run."""
 
-    __slots__ = ("after_call", "channel", "edges", "header", "matcher", "name", "noise", "repeat", "run", "sink")
+    __slots__ = ("after_call", "channel", "header", "matcher", "name", "noise", "pair", "repeat", "run", "sink")
 
     def __init__(self, region: Region, reasoning: bool) -> None:
         self.name = region.name
@@ -45,7 +45,6 @@ class CompiledRegion:
                     continue
                 for newlines in range(edge.trim[0] + 1):
                     arcs.setdefault("\n" * newlines + marker.text, Arc(marker, edge, newlines))
-        self.edges = bool(bare)
         self.matcher = Matcher(arcs.items())
         # Right after a call blanks are looked through first, and more markers are legal.
         self.after_call = Matcher(bare.items())
@@ -54,6 +53,8 @@ class CompiledRegion:
         lines = "\n" if any(arc.marker.at == "line" for arc in bare.values()) else ""
         stops = self.matcher.firsts.union(lines)
         self.run = char_class(stops).search if stops else None
+        pair = sorted(stops)
+        self.pair = (pair[0], pair[-1]) if 1 <= len(pair) <= 2 else None  # the same as plain characters
 
 
 class Table:
