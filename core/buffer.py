@@ -3,9 +3,9 @@
 Rules. ``pos`` is where unsettled text begins; whoever settles text moves it with ``advance``. A search in
 progress keeps its state here (``scan`` and what follows it), so that no character is looked at again because
 another chunk came; moving ``pos`` ends the search. ``mark`` is set at the opener of a block that may turn out
-to be no call: the text from there on is kept until the block's identity is out (``commit``) or it is refuted
-(``rollback``). ``kept`` holds back raw text of dropped blocks, which is given back if the response would end
-with nothing else.
+to be no call: the text from there on is kept until the block's identity is out or the block is refuted (machine.py
+decides, and moves the mark). ``kept`` holds back raw text of dropped blocks, which is given back if the response
+would end with nothing else.
 
 Cost. An append copies only what is unsettled, and text that is held long (arguments before their name, a run
 of blanks) grows in place: CPython extends a string in place while nobody else refers to it, so a hold of n

@@ -101,7 +101,7 @@ class Output:
     """The deltas of the feed in progress. Neighbouring pieces of one channel or call become one delta.
 
     ``visible`` says whether anything was emitted in the whole response, which decides if dropped text has
-    to be given back (DESIGN, conservation).
+    to be given back (docs/rules.md, dropped calls).
     """
 
     __slots__ = ("_channel", "_deltas", "_pieces", "visible")
