@@ -22,7 +22,7 @@ from toolglot.core.serving.tokens import check_tokenizer, is_special
 from toolglot.core.spec import Dialect
 from toolglot.vllm_plugin.compat import protocol
 from toolglot.vllm_plugin.handoff import Handoff, offer
-from toolglot.vllm_plugin.names import made_on_demand
+from toolglot.vllm_plugin.names import HARMONY, made_on_demand
 from toolglot.vllm_plugin.prompt import Prompt
 from toolglot.vllm_plugin.request import keep_special_tokens
 from toolglot.vllm_plugin.response import failed, parse_whole
@@ -252,6 +252,10 @@ def _tags(dialect: Dialect) -> tuple[str, str]:
 
 def _make(name: str, dialect: str) -> type[ToolglotReasoningParser]:
     namespace = {"__module__": __name__, "__doc__": f"Reasoning of the dialect `{dialect}`.", "dialect": dialect}
+    if dialect == HARMONY:
+        from toolglot.vllm_plugin.harmony import reasoning_class
+
+        return reasoning_class(name, ToolglotReasoningParser, namespace)
     return type(name, (ToolglotReasoningParser,), namespace)
 
 

@@ -24,8 +24,15 @@ from toolglot.core.tools import is_forced
 from toolglot.vllm_plugin.compat import begin_at_once, can_begin_at_once, protocol
 from toolglot.vllm_plugin.constrain import tag_for
 from toolglot.vllm_plugin.handoff import take
-from toolglot.vllm_plugin.names import made_on_demand
-from toolglot.vllm_plugin.request import choice_of, keep_special_tokens, tools_of, wants_format
+from toolglot.vllm_plugin.names import HARMONY, made_on_demand
+from toolglot.vllm_plugin.request import (
+    AllowedTools,
+    choice_of,
+    is_allowed_tools,
+    keep_special_tokens,
+    tools_of,
+    wants_format,
+)
 from toolglot.vllm_plugin.response import Response, open_core, parse_whole
 from toolglot.vllm_plugin.start import announce
 
@@ -60,6 +67,8 @@ class ToolglotToolParser(ToolParser):
         if not tools_of(request.tools) or choice == "none":
             return request
         open_core(self._spec, request, self._thinking)  # what cannot be parsed is refused before the model starts
+        if is_allowed_tools(request.tool_choice):
+            request.tool_choice = AllowedTools.of(request.tool_choice)
         if self._spec.keep_special or is_special(self.model_tokenizer, self._spec, True):
             keep_special_tokens(request)
         if is_forced(choice) or (isinstance(choice, Mapping) and not wants_format(request)):
@@ -157,6 +166,10 @@ def _make(name: str, dialect: str) -> type[ToolglotToolParser]:
         # Any name will do: it says that get_structural_tag is to be asked.
         "structural_tag_model": f"toolglot_{dialect}",
     }
+    if dialect == HARMONY:
+        from toolglot.vllm_plugin.harmony import tool_class
+
+        return tool_class(name, ToolglotToolParser, namespace)
     return type(name, (ToolglotToolParser,), namespace)
 
 

@@ -38,7 +38,7 @@ def test_every_dialect_has_a_class(dialect: str) -> None:
     assert made is ToolParserManager.get_tool_parser(f"toolglot_{dialect}")
     assert made.engine_based_streaming
     assert not made.supports_required_and_named
-    assert made.structural_tag_model
+    assert made.structural_tag_model or dialect == "gpt_oss"  # vLLM 0.24 has no grammar for it
 
 
 @pytest.mark.parametrize("manager", [ToolParserManager, ReasoningParserManager])
