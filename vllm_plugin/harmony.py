@@ -2,8 +2,8 @@
 
 HarmonyParser takes parser classes only to see whether there are any, and refuses those that do not derive from its
 GptOss ones. Ours derive from them, so that the names `toolglot_gpt_oss` work there; then what vLLM asks of them (the
-grammar, where reasoning ends) is answered as its own would, since its grammar fits its parser. With any other model type
-they are toolglot's parsers like those of every dialect.
+grammar, where reasoning ends) is answered as its own would, since its grammar fits its parser. With any other model
+type they are toolglot's parsers like those of every dialect.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ def tools_of(tools: Iterable[Any] | None) -> list[dict[str, Any]]:
 class AllowedTools(str):
     """An `allowed_tools` choice that vLLM takes for its mode, `auto` or `required`.
 
-    vLLM asks no tool parser about a response without streaming to a choice that it does not know, so calls would be lost.
+    Without streaming vLLM asks no tool parser where it does not know the choice, so calls would be lost.
     """
 
     __slots__ = ("choice",)
