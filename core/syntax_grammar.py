@@ -1,7 +1,7 @@
-"""A grammar (XGrammar's EBNF) for a list of calls in call syntax, ``[f(a=1, b="x"), g()]``.
+"""A grammar (XGrammar's EBNF) for the arguments of a call in call syntax, ``a=1, b="x"``.
 
-XGrammar has no style for Python literals, so the rules are written here: one for each tool, its arguments in the
-schema's order, required ones always there, and one for each type. What a schema says beyond types, enums, the items and
+XGrammar has no style for Python literals, so the rules are written here: the arguments of a tool in the schema's
+order, required ones always there, and one for each type. What a schema says beyond types, enums, the items and
 size of arrays and string lengths is not enforced.
 """
 
@@ -27,15 +27,12 @@ _LITERALS = {
 }
 
 
-def call_grammar(schemas: Mapping[str, Mapping[str, Any]], syntax: CallSyntax, *, single: bool) -> str:
-    """The grammar of one list of calls to the given tools. Raises ConfigurationError for a tool without a schema
-    that can be written as keyword arguments."""
+def arguments_grammar(name: str, schema: Mapping[str, Any], syntax: CallSyntax) -> str:
+    """The grammar of a tool's arguments, without what is around them. Raises ConfigurationError for a tool whose
+    schema cannot be written as keyword arguments."""
     writer = _Writer(syntax)
-    calls = [writer.call(name, schema) for name, schema in schemas.items()]
-    rules = ["call ::= " + " | ".join(calls)]
-    opened, closed = map(_quote, syntax.wrap)
-    more = "" if single else f" ({_quote(syntax.between)} call)*"
-    return "\n".join([f"root ::= {opened} call{more} {closed}", *rules, *writer.rules, *_LITERALS.values()]) + "\n"
+    root = writer.call(name, schema)
+    return "\n".join([f"root ::= {root}", *writer.rules, *_LITERALS.values()]) + "\n"
 
 
 def _quote(text: str) -> str:
@@ -55,7 +52,7 @@ class _Writer:
         return name
 
     def call(self, name: str, schema: Mapping[str, Any]) -> str:
-        """The rule of one call; returns its name."""
+        """What stands between the brackets of a call."""
         properties = schema.get("properties")
         pairs: list[tuple[str, bool]] = []
         required = set(schema.get("required") or ())
@@ -68,8 +65,7 @@ class _Writer:
                 continue
             rule = self._value(value, schema, 0)
             pairs.append((f"{_quote(key + self._syntax.assign)} {rule}", key in required))
-        first = self._arguments(pairs)
-        return self._rule(f"{_quote(self._syntax.head.replace('{name}', name))} {first} {_quote(self._syntax.tail)}")
+        return self._arguments(pairs)
 
     def _arguments(self, pairs: list[tuple[str, bool]]) -> str:
         """Arguments in order: rules for what may follow before (``first``) and after (``rest``) any was written."""
