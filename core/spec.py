@@ -71,15 +71,19 @@ class Tagged:
     """A head with the name, then arguments between delimiters, typed by the tool's schema.
 
     ``argument`` is a template with {key} and {value}; a newline next to {value} is markup, at most one on each
-    side. ``tail`` ends the call; "" where the closer around it does. ``around`` are the opener and closer of what
-    encloses the call: the closer implies a missing tail. ``style`` is XGrammar's name for the same spelling.
+    side. ``tail`` ends the call; "" where the closer around it does. ``around`` are the opener of what encloses the
+    call, its closer and other spellings of that: the closer implies a missing tail. ``optional`` are literals of the
+    head that may be missing. ``padded``: values may stand on lines of their own although the template writes none.
+    ``style`` is XGrammar's name for the same spelling, "" if it has none.
     """
 
     head: str
     argument: str
     tail: str
-    around: tuple[str, str] = ("", "")
+    around: tuple[str, ...] = ("", "")
     style: str = ""
+    optional: tuple[str, ...] = ()
+    padded: bool = False
     python_words: bool = True
 
 

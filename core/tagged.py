@@ -17,8 +17,10 @@ Values are raw text, so a closer may also be data. What follows decides:
 All else is data. What cannot be told apart: a value that itself contains a closer followed by a line that could
 follow a real one; and text after an outer closer that implied everything, which stays in the value.
 
-At most one newline next to the value on each side is markup where the template writes one. Between arguments a
-stray closer is skipped; other text ends the call, and is text again.
+At most one newline next to the value on each side is markup where the template writes one. A format that is
+``padded`` writes none, but is often imitated with them: there a newline behind the opening tag is markup, and only
+then one in front of the closer. Between arguments a stray closer is skipped; other text ends the call, and is text
+again.
 """
 
 from __future__ import annotations
@@ -67,21 +69,30 @@ class _Grammar:
         opener = argument.partition("{key}")[0].strip()
         closer, tail = close.strip(), spec.tail.strip()
         head = spec.head.partition("{name}")[0].strip()
-        around, outer = spec.around
-        self.head: Head = compile_head(spec.head)
+        around, *outers = spec.around
+        begins = tuple(text for text in (opener, tail or outers[0]) if text)
+        self.head: Head = compile_head(spec.head, spec.optional, begins)
         self.argument: Head = compile_head(argument)
-        self.key_end = self.argument.steps[2][0]  # opener, key, what ends the key
-        self.lead = argument.endswith("\n")
-        kinds = {opener: _Kind.ARGUMENT, closer: _Kind.CLOSE, tail: _Kind.TAIL, outer: _Kind.OUTER}
+        self.key_run = self.argument.runs[1]  # behind the opener
+        self.key_end = self.argument.steps[2][0]
+        self.lead = argument.endswith("\n") or spec.padded
+        self.padded = spec.padded
+        self.begins = frozenset({_Kind.ARGUMENT, _Kind.TAIL if tail else _Kind.OUTER})
+        kinds = {opener: _Kind.ARGUMENT, closer: _Kind.CLOSE, tail: _Kind.TAIL}
+        kinds.update((outer, _Kind.OUTER) for outer in outers)
         kinds.pop("", None)
         following = {text: _Kind.AROUND for text in (around, head) if text}
-        self.between: Matcher[_Kind] = Matcher({**following, **kinds, "{": _Kind.JSON}.items())
-        frames = ("", "\n", "\r\n") if close.startswith("\n") else ("",)
+        any_quotes = {text[:-1]: kind for text, kind in {**following, **kinds}.items() if text.endswith('"')}
+        self.between: Matcher[_Kind] = Matcher({**any_quotes, **following, **kinds, "{": _Kind.JSON}.items())
+        newline, none = ("", "\n", "\r\n"), ("",)
+        inside = newline if close.startswith("\n") or spec.padded else none
+        outside = newline if "\n" in close else none  # in front of what implies a missing closer
+        frames = {_Kind.ARGUMENT: newline, _Kind.CLOSE: inside}
         ends = {text: kind for text, kind in kinds.items() if kind is not _Kind.ARGUMENT}
         self.closers: Matcher[_Closer] = Matcher(
             (frame + text, _Closer(kind, len(frame)))
             for text, kind in kinds.items()
-            for frame in (("", "\n", "\r\n") if kind is _Kind.ARGUMENT else frames)
+            for frame in frames.get(kind, outside)
         )
         # What must follow each of them.
         rest = {text: kind for text, kind in kinds.items() if kind is not _Kind.CLOSE}
@@ -100,14 +111,13 @@ def _compile(spec: Tagged) -> _Grammar:
 
 
 _HEAD, _CONFIRM, _BETWEEN, _KEY, _VALUE, _JSON = range(6)
-_KEY_RUN = re.compile(r"[^<>\n]{0,257}").match
 
 
 class TaggedReader:
     """Reads one call."""
 
     __slots__ = (
-        "_calls", "_confirm", "_constrained", "_encoder", "_fresh", "_grammar", "_head", "_json", "_key",
+        "_bare", "_calls", "_confirm", "_constrained", "_encoder", "_fresh", "_grammar", "_head", "_json", "_key",
         "_lead", "_name", "_pair", "_peek", "_schema", "_spec", "_state", "_writer", "passing_stop",
     )  # fmt: skip
 
@@ -127,6 +137,7 @@ class TaggedReader:
         self._pair = 0  # where the argument in progress begins
         self._peek: Buffer | None = None
         self._lead = False  # the newline after the value's opening tag may still come
+        self._bare = False  # none came, and so one in front of the closer is data
         self._fresh = False  # the value has no text yet
         self._state = _HEAD
         self.passing_stop: Callable[[str], re.Match[str] | None] = self._grammar.stop
@@ -177,7 +188,7 @@ class TaggedReader:
         kind = self._grammar.between.after_blanks(buf, final)
         if kind is Verdict.MORE:
             return Verdict.MORE
-        if kind not in (_Kind.ARGUMENT, _Kind.TAIL):
+        if kind not in self._grammar.begins:
             at_end = final and _reaches_end(buf, self._grammar.between)
             buf.advance(buf.scan)
             return Verdict.CUT if at_end else Verdict.REFUTED
@@ -250,6 +261,7 @@ class TaggedReader:
             self._schema.types(key), python_words=self._spec.python_words, constrained=self._constrained
         )
         self._lead = self._grammar.lead
+        self._bare = False
         self._fresh = True
         self._state = _VALUE
         return None
@@ -262,13 +274,15 @@ class TaggedReader:
             if pos == len(text) or (text[pos] == "\r" and pos + 1 == len(text)):
                 if not final:
                     return Verdict.MORE
-            elif text[pos] == "\n":
-                buf.advance(pos + 1)
-            elif text.startswith("\r\n", pos):
-                buf.advance(pos + 2)
+            if text.startswith(("\n", "\r\n"), pos):
+                buf.advance(pos + (1 if text[pos] == "\n" else 2))
+            else:
+                self._bare = self._grammar.padded
             self._lead = False
         closer = self._grammar.closers.search(buf, final, self._accept)
         end = buf.start if closer is not None else len(buf.text) if final else buf.hold
+        if closer is not None and self._bare and closer.kind is _Kind.CLOSE:
+            end += closer.frame
         if end > buf.pos:
             self._text(buf.text[buf.pos:end])
         if closer is None:
@@ -334,7 +348,7 @@ class TaggedReader:
         return kind is not None or (final and _reaches_end(peek, matcher))
 
     def _key_follows(self, peek: Buffer, final: bool) -> bool | None:
-        run = _KEY_RUN(peek.text, peek.scan)
+        run = self._grammar.key_run(peek.text, peek.scan)
         end = run.end() if run else peek.scan
         peek.examined += end - peek.scan + 1
         peek.scan = end
