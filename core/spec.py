@@ -212,7 +212,7 @@ class Reasoning:
     """The tags of a reasoning block, and how many newlines around each are framing.
 
     ``calls``: what a call inside reasoning does: "resume" (reasoning goes on after it), "end" (it ends the
-    reasoning) or "keep" (it is no call, it stays reasoning text).
+    reasoning) or "keep" (it is no call, it stays reasoning text). ``skip``: tags inside reasoning that are no text.
     """
 
     open: str
@@ -220,11 +220,13 @@ class Reasoning:
     calls: ReasoningCalls = "resume"
     trim_open: tuple[int, int] = (0, 0)
     trim_close: tuple[int, int] = (0, 0)
+    skip: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Start:
-    """Where generation begins when the prompt is not known.
+    """Where generation begins when the prompt is not known: "plain", or "reasoning" where the template always opens
+    the block.
 
     ``kwargs``: chat-template arguments that switch thinking on; ``turn``: the text in the prompt after which
     the region table is run over its tail to find out.
