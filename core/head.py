@@ -17,9 +17,11 @@ from .markers import Matcher, Verdict
 
 NAME_LIMIT = 256
 _NAME_RUN = re.compile(r"[\w.\-:/@$+]{1,257}").match  # one more than a name may have
-_SLOT = re.compile(r"\{(name|id|key)\}")
+_SLOTS = ("name", "id", "key", "type", "index")
+_SLOT = re.compile(r"\{(" + "|".join(_SLOTS) + r")\}")
 _SEAM = re.compile(r"\n|(?<=>)(?=<)")
 _END = -1  # matched the payload's first character instead of an optional literal
+_EMPTY = -2  # matched the end of a tag that closes itself
 
 
 class Head:
@@ -27,7 +29,7 @@ class Head:
 
     __slots__ = ("literals", "runs", "steps")
 
-    def __init__(self, template: str, optional: tuple[str, ...], body: tuple[str, ...]) -> None:
+    def __init__(self, template: str, optional: tuple[str, ...], body: tuple[str, ...], empty: str) -> None:
         self.steps: list[str] = []  # slots as "{name}", literals stripped of blanks
         parts = _SLOT.split(template)
         for at, part in enumerate(parts):
@@ -40,7 +42,7 @@ class Head:
         self.runs: dict[int, Callable[[str, int], re.Match[str] | None]] = {}
         for at, step in enumerate(self.steps):
             if _is_slot(step):
-                self.runs[at] = _NAME_RUN if step != "{key}" else _key_run(self.steps[at + 1][0])
+                self.runs[at] = _NAME_RUN if step in ("{name}", "{id}") else _key_run(self.steps[at + 1][0])
                 continue
             choices = [(spelling, at + 1) for spelling in self._spellings(at)]
             following = at
@@ -50,7 +52,10 @@ class Head:
                 if following == _END:
                     choices += [(literal, _END) for literal in body]
                     break
-                choices.append((self.steps[following], following + 1))
+                choices += [(spelling, following + 1) for spelling in self._spellings(following)]
+            if empty:
+                last = [text[:-1] for text, reached in choices if reached == len(self.steps) and text[-1] == empty[-1]]
+                choices += [(text + blank + empty, _EMPTY) for text in last for blank in ("", " ")]
             self.literals[at] = Matcher(choices)
 
     def _spellings(self, at: int) -> list[str]:
@@ -71,23 +76,27 @@ def _key_run(closer: str) -> Callable[[str, int], re.Match[str] | None]:
 
 
 def _is_slot(step: str) -> bool:
-    return step in ("{name}", "{id}", "{key}")
+    return step[0] == "{" and step[1:-1] in _SLOTS
 
 
 @lru_cache(maxsize=1024)
-def compile_head(template: str, optional: tuple[str, ...] = (), body: tuple[str, ...] = ("{",)) -> Head:
-    """The head of a template; ``body`` is what the payload may begin with, where its last literals are optional."""
-    return Head(template, optional, body)
+def compile_head(
+    template: str, optional: tuple[str, ...] = (), body: tuple[str, ...] = ("{",), empty: str = ""
+) -> Head:
+    """The head of a template; ``body`` is what the payload may begin with, where its last literals are optional;
+    ``empty`` ends the head of a tag that closes itself."""
+    return Head(template, optional, body, empty)
 
 
 class HeadReader:
     """Reads one head from the buffer."""
 
-    __slots__ = ("_at", "_head", "slots")
+    __slots__ = ("_at", "_head", "closed", "slots")
 
     def __init__(self, head: Head) -> None:
         self._head = head
         self._at = 0
+        self.closed = False  # the tag closed itself: nothing is inside
         self.slots: dict[str, str] = {}
 
     def feed(self, buf: Buffer, final: bool) -> Verdict:
@@ -117,6 +126,9 @@ class HeadReader:
                 buf.advance(buf.start)
                 break
             buf.advance(buf.end)
+            if reached == _EMPTY:
+                self.closed = True
+                break
             self._at = reached
         self._at = len(steps)
         return Verdict.DONE
