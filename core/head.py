@@ -1,8 +1,9 @@
 """Reading the head of a call: literals and the slots between them.
 
 A template such as ``<function={name}>`` or ``{name}[CALL_ID]{id}[ARGS]`` is cut into steps once. Blanks are
-tolerated at every seam between a literal and a slot, never inside a name. The reader fails at the first
-character the template cannot continue with, wherever the chunks were cut.
+tolerated at every seam: between a literal and a slot, at a newline of the template and between two of its tags;
+never inside a name. A double quote next to a slot may also be a single one, or missing. The reader fails at the
+first character the template cannot continue with, wherever the chunks were cut.
 """
 
 from __future__ import annotations
@@ -16,8 +17,11 @@ from .markers import Matcher, Verdict
 
 NAME_LIMIT = 256
 _NAME_RUN = re.compile(r"[\w.\-:/@$+]{1,257}").match  # one more than a name may have
-_SLOT = re.compile(r"\{(name|id|key)\}")
+_SLOTS = ("name", "id", "key", "type", "index")
+_SLOT = re.compile(r"\{(" + "|".join(_SLOTS) + r")\}")
+_SEAM = re.compile(r"\n|(?<=>)(?=<)")
 _END = -1  # matched the payload's first character instead of an optional literal
+_EMPTY = -2  # matched the end of a tag that closes itself
 
 
 class Head:
@@ -25,56 +29,74 @@ class Head:
 
     __slots__ = ("literals", "runs", "steps")
 
-    def __init__(self, template: str, optional: tuple[str, ...], body: str) -> None:
+    def __init__(self, template: str, optional: tuple[str, ...], body: tuple[str, ...], empty: str) -> None:
         self.steps: list[str] = []  # slots as "{name}", literals stripped of blanks
         parts = _SLOT.split(template)
         for at, part in enumerate(parts):
             if at % 2:
                 self.steps.append("{" + part + "}")
-            elif part.strip():
-                self.steps.append(part.strip())
+            else:
+                self.steps += [literal.strip() for literal in _SEAM.split(part) if literal.strip()]
         # For each literal step: the literals that may stand there, and the step each leads to.
         self.literals: dict[int, Matcher[int]] = {}
         self.runs: dict[int, Callable[[str, int], re.Match[str] | None]] = {}
         for at, step in enumerate(self.steps):
             if _is_slot(step):
-                self.runs[at] = _NAME_RUN if step != "{key}" else _key_run(self.steps[at + 1][0])
+                self.runs[at] = _NAME_RUN if step in ("{name}", "{id}") else _key_run(self.steps[at + 1][0])
                 continue
-            choices = [(step, at + 1)]
+            choices = [(spelling, at + 1) for spelling in self._spellings(at)]
             following = at
             while self.steps[following] in optional:
                 later = range(following + 1, len(self.steps))
                 following = next((k for k in later if not _is_slot(self.steps[k])), _END)
                 if following == _END:
-                    choices.append((body, _END))
+                    choices += [(literal, _END) for literal in body]
                     break
-                choices.append((self.steps[following], following + 1))
+                choices += [(spelling, following + 1) for spelling in self._spellings(following)]
+            if empty:
+                last = [text[:-1] for text, reached in choices if reached == len(self.steps) and text[-1] == empty[-1]]
+                choices += [(text + blank + empty, _EMPTY) for text in last for blank in ("", " ")]
             self.literals[at] = Matcher(choices)
+
+    def _spellings(self, at: int) -> list[str]:
+        """A literal as the template has it, and with other quotes around the slots next to it."""
+        literal = self.steps[at]
+        found = [literal]
+        if literal[-1] == '"' and at + 1 < len(self.steps) and _is_slot(self.steps[at + 1]):
+            found += [literal[:-1] + "'", literal[:-1]]
+        if literal[0] == '"' and at and _is_slot(self.steps[at - 1]):
+            found += [quote + rest for quote in ("'", "") for rest in (text[1:] for text in found) if quote + rest]
+        return list(dict.fromkeys(found))
 
 
 def _key_run(closer: str) -> Callable[[str, int], re.Match[str] | None]:
     """A key is less strict than a name: one line of anything but a bracket and what ends it."""
-    return re.compile(f"[^<\n{re.escape(closer)}]{{1,257}}").match
+    ends = "\"'>" if closer == '"' else closer
+    return re.compile(f"[^<\n{re.escape(ends)}]{{1,257}}").match
 
 
 def _is_slot(step: str) -> bool:
-    return step in ("{name}", "{id}", "{key}")
+    return step[0] == "{" and step[1:-1] in _SLOTS
 
 
 @lru_cache(maxsize=1024)
-def compile_head(template: str, optional: tuple[str, ...] = (), body: str = "{") -> Head:
-    """The head of a template; ``body`` is what the payload begins with, where its last literals are optional."""
-    return Head(template, optional, body)
+def compile_head(
+    template: str, optional: tuple[str, ...] = (), body: tuple[str, ...] = ("{",), empty: str = ""
+) -> Head:
+    """The head of a template; ``body`` is what the payload may begin with, where its last literals are optional;
+    ``empty`` ends the head of a tag that closes itself."""
+    return Head(template, optional, body, empty)
 
 
 class HeadReader:
     """Reads one head from the buffer."""
 
-    __slots__ = ("_at", "_head", "slots")
+    __slots__ = ("_at", "_head", "closed", "slots")
 
     def __init__(self, head: Head) -> None:
         self._head = head
         self._at = 0
+        self.closed = False  # the tag closed itself: nothing is inside
         self.slots: dict[str, str] = {}
 
     def feed(self, buf: Buffer, final: bool) -> Verdict:
@@ -104,6 +126,9 @@ class HeadReader:
                 buf.advance(buf.start)
                 break
             buf.advance(buf.end)
+            if reached == _EMPTY:
+                self.closed = True
+                break
             self._at = reached
         self._at = len(steps)
         return Verdict.DONE

@@ -97,7 +97,11 @@ class ResponseParser:
         functions = chosen_functions(tools, tool_choice)
         calls_legal = functions is None or bool(functions)
         table = compile_table(self.dialect, reasoning, calls_legal, reasoning_calls)
-        start = "reasoning" if starts_in_reasoning and "reasoning" in table.regions else table.start
+        start = table.start
+        if starts_in_reasoning and "reasoning" in table.regions:
+            start = "reasoning"
+        elif starts_in_reasoning is False and start == "reasoning":
+            start = "plain"
         self.anomalies: Counter[str] = Counter()
 
         def calls(machine: Machine) -> Calls:
@@ -215,7 +219,7 @@ def prompt_opens_reasoning(dialect: str | Dialect, prompt: str) -> bool:
     """
     spec = get_dialect(dialect)
     tail = prompt.rpartition(spec.start.turn)[2] if spec.start.turn else prompt
-    parser = ResponseParser(spec, [])
+    parser = ResponseParser(spec, [], starts_in_reasoning=False)
     parser.feed(tail)
     return parser.region == "reasoning"
 

@@ -68,19 +68,35 @@ class Named:
 
 @dataclass(frozen=True)
 class Tagged:
-    """A head with the name, then arguments between delimiters, typed by the tool's schema.
+    """A head with the name, then arguments between delimiters, typed by the tool's schema or by the format itself.
 
     ``argument`` is a template with {key} and {value}; a newline next to {value} is markup, at most one on each
-    side. ``tail`` ends the call; "" where the closer around it does. ``around`` are the opener and closer of what
-    encloses the call: the closer implies a missing tail. ``style`` is XGrammar's name for the same spelling.
+    side. ``tail`` ends the call; "" where the closer around it does. ``around`` are the opener of what encloses the
+    call, its closer and other spellings of that: the closer implies a missing tail. ``optional`` are literals of head
+    and argument that may be missing, with the slot after them. ``padded``: values may stand on lines of their own
+    although the template writes none. ``style`` is XGrammar's name for the same spelling, "" if it has none.
+
+    ``words``: what {type} says of a value, as pairs of a JSON type and its word; the word of "string" means raw text,
+    all others JSON. ``empty`` ends an opening tag with nothing inside ("/>"). ``body``: what may stand around a JSON
+    object in place of the arguments, one without it is always read. ``wrappers``: arguments that may hold all others
+    in an object, where the tool declares none of that name. ``entities``: keys write ``&`` and ``"`` as in XML.
+    ``control``: the markup begins with control tokens; where the engine says which spans are, only those count.
     """
 
     head: str
     argument: str
     tail: str
-    around: tuple[str, str] = ("", "")
+    around: tuple[str, ...] = ("", "")
     style: str = ""
+    optional: tuple[str, ...] = ()
+    padded: bool = False
     python_words: bool = True
+    words: tuple[tuple[str, str], ...] = ()
+    empty: str = ""
+    body: tuple[str, ...] = ()
+    wrappers: tuple[str, ...] = ()
+    entities: bool = False
+    control: bool = False
 
 
 @dataclass(frozen=True)
@@ -208,7 +224,8 @@ class Reasoning:
     """The tags of a reasoning block, and how many newlines around each are framing.
 
     ``calls``: what a call inside reasoning does: "resume" (reasoning goes on after it), "end" (it ends the
-    reasoning) or "keep" (it is no call, it stays reasoning text).
+    reasoning) or "keep" (it is no call, it stays reasoning text). ``skip``: tags inside reasoning that are no text.
+    ``after``: what the template writes behind the closer, for an edge of the dialect to take.
     """
 
     open: str
@@ -216,11 +233,14 @@ class Reasoning:
     calls: ReasoningCalls = "resume"
     trim_open: tuple[int, int] = (0, 0)
     trim_close: tuple[int, int] = (0, 0)
+    skip: tuple[str, ...] = ()
+    after: str = ""
 
 
 @dataclass(frozen=True)
 class Start:
-    """Where generation begins when the prompt is not known.
+    """Where generation begins when the prompt is not known: "plain", or "reasoning" where the template always opens
+    the block.
 
     ``kwargs``: chat-template arguments that switch thinking on; ``turn``: the text in the prompt after which
     the region table is run over its tail to find out.

@@ -77,7 +77,7 @@ def compile_table(dialect: Dialect, reasoning: bool, calls: bool, policy: Reason
     for region in regions:
         edges = region.edges if calls else tuple(edge for edge in region.edges if not _leads_to_call(edge))
         compiled[region.name] = CompiledRegion(replace(region, edges=edges), reasoning)
-    return Table(compiled, dialect.start.region)
+    return Table(compiled, dialect.start.region if dialect.start.region in compiled else "plain")
 
 
 def _leads_to_call(edge: Edge) -> bool:
@@ -100,6 +100,7 @@ def _think_regions(dialect: Dialect, reasoning: bool, policy: ReasoningCalls | N
     stray = Edge((Marker(think.close, at="start"),), Skip(), think.trim_close)
     closed = Edge((Marker(think.close),), Goto("plain"), think.trim_close)
     again = Edge((Marker(think.open, at="start"),), Skip(), think.trim_open)
+    skipped = (Edge(tuple(map(Marker, think.skip)), Skip()),)
     if calls == "keep":
         inside: tuple[Edge, ...] = ()
     elif calls == "resume":
@@ -108,7 +109,7 @@ def _think_regions(dialect: Dialect, reasoning: bool, policy: ReasoningCalls | N
         inside = tuple(_then(edge, "late") for edge in dialect.openers)
     return [
         Region("plain", Sink.CONTENT, (*dialect.openers, opened, stray)),
-        Region("reasoning", Sink.REASONING, (*inside, closed, again)),
+        Region("reasoning", Sink.REASONING, (*inside, closed, again, *skipped)),
         Region("late", Sink.CONTENT, (*dialect.openers, closed)),
     ]
 
