@@ -25,7 +25,9 @@ class Head:
 
     __slots__ = ("literals", "runs", "steps")
 
-    def __init__(self, template: str, optional: tuple[str, ...], body: str) -> None:
+    def __init__(
+        self, template: str, optional: tuple[str, ...], body: str, variants: tuple[tuple[str, str], ...]
+    ) -> None:
         self.steps: list[str] = []  # slots as "{name}", literals stripped of blanks
         parts = _SLOT.split(template)
         for at, part in enumerate(parts):
@@ -40,7 +42,7 @@ class Head:
             if _is_slot(step):
                 self.runs[at] = _NAME_RUN if step != "{key}" else _key_run(self.steps[at + 1][0])
                 continue
-            choices = [(step, at + 1)]
+            choices = [(step, at + 1), *((other, at + 1) for literal, other in variants if literal == step)]
             following = at
             while self.steps[following] in optional:
                 later = range(following + 1, len(self.steps))
@@ -62,9 +64,15 @@ def _is_slot(step: str) -> bool:
 
 
 @lru_cache(maxsize=1024)
-def compile_head(template: str, optional: tuple[str, ...] = (), body: str = "{") -> Head:
-    """The head of a template; ``body`` is what the payload begins with, where its last literals are optional."""
-    return Head(template, optional, body)
+def compile_head(
+    template: str,
+    optional: tuple[str, ...] = (),
+    body: str = "{",
+    variants: tuple[tuple[str, str], ...] = (),
+) -> Head:
+    """The head of a template; ``body`` is what the payload begins with, where its last literals are optional.
+    ``variants`` are other spellings of its literals."""
+    return Head(template, optional, body, variants)
 
 
 class HeadReader:
