@@ -29,7 +29,14 @@ class Head:
 
     __slots__ = ("literals", "runs", "steps")
 
-    def __init__(self, template: str, optional: tuple[str, ...], body: tuple[str, ...], empty: str) -> None:
+    def __init__(
+        self,
+        template: str,
+        optional: tuple[str, ...],
+        body: tuple[str, ...],
+        empty: str,
+        variants: tuple[tuple[str, str], ...],
+    ) -> None:
         self.steps: list[str] = []  # slots as "{name}", literals stripped of blanks
         parts = _SLOT.split(template)
         for at, part in enumerate(parts):
@@ -45,6 +52,7 @@ class Head:
                 self.runs[at] = _NAME_RUN if step in ("{name}", "{id}") else _key_run(self.steps[at + 1][0])
                 continue
             choices = [(spelling, at + 1) for spelling in self._spellings(at)]
+            choices += [(other, at + 1) for literal, other in variants if literal == step]
             following = at
             while self.steps[following] in optional:
                 later = range(following + 1, len(self.steps))
@@ -81,11 +89,15 @@ def _is_slot(step: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def compile_head(
-    template: str, optional: tuple[str, ...] = (), body: tuple[str, ...] = ("{",), empty: str = ""
+    template: str,
+    optional: tuple[str, ...] = (),
+    body: tuple[str, ...] = ("{",),
+    empty: str = "",
+    variants: tuple[tuple[str, str], ...] = (),
 ) -> Head:
     """The head of a template; ``body`` is what the payload may begin with, where its last literals are optional;
-    ``empty`` ends the head of a tag that closes itself."""
-    return Head(template, optional, body, empty)
+    ``empty`` ends the head of a tag that closes itself; ``variants`` are other spellings of its literals."""
+    return Head(template, optional, body, empty, variants)
 
 
 class HeadReader:

@@ -7,9 +7,11 @@ from collections.abc import Callable
 from typing import Protocol
 
 from .buffer import Buffer
+from .call_object import CallObjectReader
 from .call_syntax import CallSyntaxReader
 from .calls import Calls
 from .envelope import EnvelopeReader
+from .literal_strings import compile_ends
 from .markers import Verdict
 from .named import NamedReader
 from .spec import CallBlock, CallSyntax, Envelope, FirstChar, Grammar, Named, Tagged
@@ -58,10 +60,19 @@ class FirstCharReader:
     def feed(self, buf: Buffer, final: bool) -> Verdict:
         """See Reader."""
         if self._reader is None:
-            if not buf.skip_blanks():
+            if buf.scan <= buf.pos and not buf.skip_blanks():
                 return Verdict.CUT if final else Verdict.MORE
-            cases = dict(self._spec.cases)
-            self._reader = self._choose(cases.get(buf.text[buf.pos], self._spec.other))
+            first = buf.text[buf.pos]
+            second = ""
+            if any(len(case) == 2 and case[0] == first for case, _ in self._spec.cases):
+                buf.scan = max(buf.scan, buf.pos + 1)
+                at = buf.blanks()
+                if at == len(buf.text) and not final:
+                    return Verdict.MORE
+                second = buf.text[at:at + 1]
+                buf.restart()
+            fits = (grammar for case, grammar in self._spec.cases if case in (first, first + second))
+            self._reader = self._choose(next(fits, self._spec.other))
         return self._reader.feed(buf, final)
 
 
@@ -84,4 +95,5 @@ def _reader(payload: Grammar, block: CallBlock, calls: Calls, *, name: str | Non
     if isinstance(payload, Tagged):
         return TaggedReader(payload, calls, block.confirm, constrained)
     assert isinstance(payload, CallSyntax)
-    return CallSyntaxReader(payload, calls)
+    reader = CallObjectReader if payload.quote else CallSyntaxReader
+    return reader(payload, calls, compile_ends(block.close + block.until))

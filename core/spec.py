@@ -101,13 +101,25 @@ class Tagged:
 
 @dataclass(frozen=True)
 class CallSyntax:
-    """Calls as a programming language writes them: ``f(a=1, b="x")``, in a list where ``wrap`` is set."""
+    """Calls as a programming language writes them: ``f(a=1, b="x")``, in a list where ``wrap`` is set; ``loose``:
+    the brackets of the list may be missing.
+
+    ``between`` stands between two calls, "" where a block holds one call only; ``comma`` between two arguments,
+    elements or pairs. ``words`` are the template's true, false and null. ``variants``: other spellings of literals
+    of the head. ``quote``: the family's own token around a string; then values are Python's no longer, the arguments
+    are an object in the family's notation (see literals.py), and the template sorts keys.
+    """
 
     head: str = "{name}("
     assign: str = "="
     tail: str = ")"
     wrap: tuple[str, str] = ("[", "]")
     between: str = ", "
+    comma: str = ", "
+    words: tuple[str, str, str] = ("True", "False", "None")
+    variants: tuple[tuple[str, str], ...] = ()
+    quote: str = ""
+    loose: bool = False
 
 
 Grammar = Envelope | Named | Tagged | CallSyntax
@@ -115,7 +127,10 @@ Grammar = Envelope | Named | Tagged | CallSyntax
 
 @dataclass(frozen=True)
 class FirstChar:
-    """The payload's first character picks the grammar: families that changed their format, or that mix two."""
+    """The payload's first character picks the grammar: families that changed their format, or that mix two.
+
+    A case of two characters needs the second behind the first, blanks aside; the first case that fits counts.
+    """
 
     cases: tuple[tuple[str, Grammar], ...]
     other: Grammar
@@ -225,7 +240,8 @@ class Reasoning:
 
     ``calls``: what a call inside reasoning does: "resume" (reasoning goes on after it), "end" (it ends the
     reasoning) or "keep" (it is no call, it stays reasoning text). ``skip``: tags inside reasoning that are no text.
-    ``after``: what the template writes behind the closer, for an edge of the dialect to take.
+    ``after``: what the template writes behind the closer, for an edge of the dialect to take. ``at``: where the
+    opener counts.
     """
 
     open: str
@@ -235,6 +251,7 @@ class Reasoning:
     trim_close: tuple[int, int] = (0, 0)
     skip: tuple[str, ...] = ()
     after: str = ""
+    at: Literal["anywhere", "line"] = "line"
 
 
 @dataclass(frozen=True)

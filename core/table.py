@@ -88,7 +88,8 @@ def _leads_to_call(edge: Edge) -> bool:
 def _think_regions(dialect: Dialect, reasoning: bool, policy: ReasoningCalls | None) -> list[Region]:
     """The regions of a dialect whose channels are plain text and an optional think block.
 
-    plain      content; a think opener at the start of a line enters reasoning, a leading stray closer is dropped
+    plain      content; a think opener enters reasoning, at the start of a line or where the dialect says; a leading
+               stray closer is dropped
     reasoning  up to the first closer
     late       content after a call that ended the reasoning: the closer is still owed, and swallowed
     """
@@ -96,7 +97,7 @@ def _think_regions(dialect: Dialect, reasoning: bool, policy: ReasoningCalls | N
     if think is None or not reasoning:
         return [Region("plain", Sink.CONTENT, dialect.openers)]
     calls = policy or think.calls
-    opened = Edge((Marker(think.open, at="line"),), Goto("reasoning"), think.trim_open)
+    opened = Edge((Marker(think.open, at=think.at),), Goto("reasoning"), think.trim_open)
     stray = Edge((Marker(think.close, at="start"),), Skip(), think.trim_close)
     closed = Edge((Marker(think.close),), Goto("plain"), think.trim_close)
     again = Edge((Marker(think.open, at="start"),), Skip(), think.trim_open)
