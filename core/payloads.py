@@ -7,12 +7,13 @@ from collections.abc import Callable
 from typing import Protocol
 
 from .buffer import Buffer
+from .builtin import BuiltinReader
 from .call_syntax import CallSyntaxReader
 from .calls import Calls
 from .envelope import EnvelopeReader
 from .markers import Verdict
 from .named import NamedReader
-from .spec import CallBlock, CallSyntax, Envelope, FirstChar, Grammar, Named, Tagged
+from .spec import Builtin, CallBlock, CallSyntax, Envelope, FirstChar, Grammar, Named, Tagged
 from .tagged import TaggedReader
 
 
@@ -78,10 +79,12 @@ def make_reader(block: CallBlock, calls: Calls, *, name: str | None, constrained
 
 def _reader(payload: Grammar, block: CallBlock, calls: Calls, *, name: str | None, constrained: bool) -> Reader:
     if isinstance(payload, Envelope):
-        return EnvelopeReader(payload, calls)
+        return EnvelopeReader(payload, calls, block.confirm)
     if isinstance(payload, Named):
-        return NamedReader(payload, calls, block.close + block.until, name)
+        return NamedReader(payload, calls, block.close + block.until, name, block.confirm)
     if isinstance(payload, Tagged):
         return TaggedReader(payload, calls, block.confirm, constrained)
+    if isinstance(payload, Builtin):
+        return BuiltinReader(calls, block.close)
     assert isinstance(payload, CallSyntax)
     return CallSyntaxReader(payload, calls)
