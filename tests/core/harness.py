@@ -33,6 +33,7 @@ CONTROL_MARKERS: dict[str, tuple[str, ...]] = {
         "<｜tool▁call▁end｜>",
         "```<｜tool▁call▁end｜>",
     ),
+    "llama3_json": ("<|python_tag|>",),
     "kimi_k2": (
         "<|tool_calls_section_begin|>",
         "<|tool_calls_section_end|>",

@@ -63,6 +63,12 @@ OWN: dict[str, list[str]] = {
         "\n```json\n¦\n```¦```<｜tool▁call▁end｜>¦<｜tool▁call▁begin｜>ping<｜tool▁sep｜>¦"
         "\n<｜tool▁call▁begin｜>¦<｜tool▁¦```"
     ),
+    "llama3_json": listed(
+        '{"name": "ping", "parameters": {}}¦{"name": "¦{"name": "add", "parameters": ¦"parameters": {¦'
+        '"type": "function", ¦; ¦<|python_tag|>{¦{"name": "nope", "parameters": {"k": "@"}}¦'
+        '{"parameters": {"path": "@"}, "name": "write_file"}¦<function=add>{¦<function=ping>¦</function>¦'
+        '{"name": "@"}¦"arguments": "{\\"a\\": ¦print(@)¦<|python_start|>¦<|python_end|>'
+    ),
     "kimi_k2": listed(
         "<|tool_calls_section_begin|><|tool_call_begin|>¦"
         "<|tool_call_begin|>functions.ping:0<|tool_call_argument_begin|>{}<|tool_call_end|>¦"
