@@ -229,7 +229,7 @@ class Machine:
         buf = self.buf
         do = arc.edge.do
         if isinstance(do, (Call, Push)):
-            self._tentative(start, end, plain=not arc.marker.consume)
+            self._tentative(start, end, plain=arc.marker.plain or not arc.marker.consume)
             if do.then is not None:
                 self.then = (len(self.stack) - 1, do.then)
             buf.advance(end if arc.marker.consume else literal)

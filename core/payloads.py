@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from .buffer import Buffer
+from .builtin import BuiltinReader
 from .call_object import CallObjectReader
 from .call_syntax import CallSyntaxReader
 from .calls import Calls
@@ -14,7 +15,7 @@ from .envelope import EnvelopeReader
 from .literal_strings import compile_ends
 from .markers import Verdict
 from .named import NamedReader
-from .spec import CallBlock, CallSyntax, Envelope, FirstChar, Grammar, Named, Tagged
+from .spec import Builtin, CallBlock, CallSyntax, Envelope, FirstChar, Grammar, Named, Tagged
 from .tagged import TaggedReader
 
 
@@ -89,11 +90,13 @@ def make_reader(block: CallBlock, calls: Calls, *, name: str | None, constrained
 
 def _reader(payload: Grammar, block: CallBlock, calls: Calls, *, name: str | None, constrained: bool) -> Reader:
     if isinstance(payload, Envelope):
-        return EnvelopeReader(payload, calls)
+        return EnvelopeReader(payload, calls, block.confirm)
     if isinstance(payload, Named):
-        return NamedReader(payload, calls, block.close + block.until, name)
+        return NamedReader(payload, calls, block.close + block.until, name, block.confirm)
     if isinstance(payload, Tagged):
         return TaggedReader(payload, calls, block.confirm, constrained)
+    if isinstance(payload, Builtin):
+        return BuiltinReader(calls, block.close)
     assert isinstance(payload, CallSyntax)
     reader = CallObjectReader if payload.quote else CallSyntaxReader
     return reader(payload, calls, compile_ends(block.close + block.until))

@@ -7,7 +7,8 @@ Four questions, four groups of objects:
   A think block, a section around several calls, an answer wrapper and a Harmony channel are rows of this table.
 * What is one call?  ``CallBlock``: a payload grammar and optional closers.
 * How is it spelled inside?  Four payloads: ``Envelope`` (name inside JSON), ``Named`` (head, then JSON),
-  ``Tagged`` (head, then key and value between delimiters), ``CallSyntax`` (``f(a=1)``); ``FirstChar`` picks one.
+  ``Tagged`` (head, then key and value between delimiters), ``CallSyntax`` (``f(a=1)``); ``FirstChar`` picks one;
+  ``Builtin`` is a block that is no function call.
 * Where does generation begin?  ``Start``.
 
 Spellings are templates with slots, ``<parameter={key}>\\n{value}\\n</parameter>\\n``: the parser takes its
@@ -44,14 +45,17 @@ class Sink(Enum):
 class Envelope:
     """JSON that holds name and arguments: ``{"name": "f", "arguments": {...}}``, either first.
 
+    ``id``: the key of an id that the model writes; it counts if it stands before the name, which does not wait for it.
     ``shape``: "object" also reads several objects one after the other, "array" wants a list, "either" both.
-    ``canonical`` is the template's own spelling of one call.
+    ``canonical`` is the template's own spelling of one call, ``between`` stands between two of them.
     """
 
     name: str = "name"
     arguments: tuple[str, ...] = ("arguments", "parameters")
+    id: str = ""
     shape: Literal["object", "array", "either"] = "either"
     canonical: str = '{"name": "{name}", "arguments": {arguments}}'
+    between: str = ", "
 
 
 @dataclass(frozen=True)
@@ -122,7 +126,12 @@ class CallSyntax:
     loose: bool = False
 
 
-Grammar = Envelope | Named | Tagged | CallSyntax
+@dataclass(frozen=True)
+class Builtin:
+    """Text for a tool that is no function (code for an interpreter), up to the block's closer: dropped and counted."""
+
+
+Grammar = Envelope | Named | Tagged | CallSyntax | Builtin
 
 
 @dataclass(frozen=True)
@@ -239,9 +248,9 @@ class Reasoning:
     """The tags of a reasoning block, and how many newlines around each are framing.
 
     ``calls``: what a call inside reasoning does: "resume" (reasoning goes on after it), "end" (it ends the
-    reasoning) or "keep" (it is no call, it stays reasoning text). ``skip``: tags inside reasoning that are no text.
-    ``after``: what the template writes behind the closer, for an edge of the dialect to take. ``at``: where the
-    opener counts.
+    reasoning) or "keep" (it is no call, it stays reasoning text). ``also``: other spellings of the same, for families
+    that changed them; any closer closes. ``skip``: tags inside reasoning that are no text. ``after``: what the template
+    writes behind the closer, for an edge of the dialect to take. ``at``: where the opener counts.
     """
 
     open: str
@@ -249,9 +258,20 @@ class Reasoning:
     calls: ReasoningCalls = "resume"
     trim_open: tuple[int, int] = (0, 0)
     trim_close: tuple[int, int] = (0, 0)
+    also: tuple[Reasoning, ...] = ()
     skip: tuple[str, ...] = ()
     after: str = ""
     at: Literal["anywhere", "line"] = "line"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Tags around the content, which are not shown: an opener at its start, the first closer behind it."""
+
+    open: str
+    close: str
+    trim_open: tuple[int, int] = (0, 0)
+    trim_close: tuple[int, int] = (0, 0)
 
 
 @dataclass(frozen=True)
@@ -288,12 +308,13 @@ class Dialect:
     reasoning. ``regions`` are the sections they push, and channels a family has besides. ``between`` is the
     template's text between two blocks. ``stops`` are the end-of-turn tokens, ``keep_special`` says that markers
     are special tokens, which a detokenizer must keep. ``messages``: the canonical headers of a dialect whose
-    responses are messages with headers.
+    responses are messages with headers. ``answer``: tags that some families put around the content.
     """
 
     name: str
     openers: tuple[Edge, ...] = ()
     reasoning: Reasoning | None = None
+    answer: Answer | None = None
     regions: tuple[Region, ...] = ()
     start: Start = Start()
     aliases: tuple[str, ...] = ()
@@ -311,6 +332,7 @@ def on(
     control: bool = False,
     at: Literal["anywhere", "line", "start", "after_call"] = "anywhere",
     consume: bool = True,
+    plain: bool = False,
 ) -> Edge:
     """An edge for one or more spellings of a marker."""
-    return Edge(tuple(Marker(text, control, at, consume) for text in texts), do, trim)
+    return Edge(tuple(Marker(text, control, at, consume, plain) for text in texts), do, trim)

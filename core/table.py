@@ -92,15 +92,24 @@ def _think_regions(dialect: Dialect, reasoning: bool, policy: ReasoningCalls | N
                stray closer is dropped
     reasoning  up to the first closer
     late       content after a call that ended the reasoning: the closer is still owed, and swallowed
+    answer     content between tags that are not shown
     """
+    answer = dialect.answer
+    regions: list[Region] = []
+    plain = dialect.openers
+    if answer is not None:
+        plain = (*plain, Edge((Marker(answer.open, at="start"),), Goto("answer"), answer.trim_open))
+        ends = Edge((Marker(answer.close),), Goto("plain"), answer.trim_close)
+        regions.append(Region("answer", Sink.CONTENT, (*dialect.openers, ends)))
     think = dialect.reasoning
     if think is None or not reasoning:
-        return [Region("plain", Sink.CONTENT, dialect.openers)]
+        return [Region("plain", Sink.CONTENT, plain), *regions]
     calls = policy or think.calls
-    opened = Edge((Marker(think.open, at=think.at),), Goto("reasoning"), think.trim_open)
-    stray = Edge((Marker(think.close, at="start"),), Skip(), think.trim_close)
-    closed = Edge((Marker(think.close),), Goto("plain"), think.trim_close)
-    again = Edge((Marker(think.open, at="start"),), Skip(), think.trim_open)
+    tags = (think, *think.also)
+    opened = tuple(Edge((Marker(tag.open, at=tag.at),), Goto("reasoning"), tag.trim_open) for tag in tags)
+    stray = tuple(Edge((Marker(tag.close, at="start"),), Skip(), tag.trim_close) for tag in tags)
+    closed = tuple(Edge((Marker(tag.close),), Goto("plain"), tag.trim_close) for tag in tags)
+    again = tuple(Edge((Marker(tag.open, at="start"),), Skip(), tag.trim_open) for tag in tags)
     skipped = (Edge(tuple(map(Marker, think.skip)), Skip()),)
     if calls == "keep":
         inside: tuple[Edge, ...] = ()
@@ -109,9 +118,10 @@ def _think_regions(dialect: Dialect, reasoning: bool, policy: ReasoningCalls | N
     else:
         inside = tuple(_then(edge, "late") for edge in dialect.openers)
     return [
-        Region("plain", Sink.CONTENT, (*dialect.openers, opened, stray)),
-        Region("reasoning", Sink.REASONING, (*inside, closed, again, *skipped)),
-        Region("late", Sink.CONTENT, (*dialect.openers, closed)),
+        Region("plain", Sink.CONTENT, (*plain, *opened, *stray)),
+        Region("reasoning", Sink.REASONING, (*inside, *closed, *again, *skipped)),
+        Region("late", Sink.CONTENT, (*dialect.openers, *closed)),
+        *regions,
     ]
 
 

@@ -57,8 +57,8 @@ def _texts(value: Any) -> Iterable[str]:
 def spellings(dialect: Dialect, calls: bool = True) -> tuple[str, ...]:
     """The markers' texts; without ``calls`` those only that separate reasoning from content."""
     if not calls and dialect.messages is None:
-        return tuple(_texts(dialect.reasoning))
-    parts = (dialect.openers, dialect.regions, dialect.reasoning, dialect.messages)
+        return tuple(_texts((dialect.reasoning, dialect.answer)))
+    parts = (dialect.openers, dialect.regions, dialect.reasoning, dialect.answer, dialect.messages)
     return tuple(dict.fromkeys(text for text in _texts(parts) if text))
 
 
@@ -108,7 +108,7 @@ def missing_markers(tokenizer: Any, dialect: Dialect) -> list[str]:
     A dialect whose opener may also be ordinary text needs no token.
     """
     markers = [marker for edge in dialect.openers for marker in edge.on]
-    if not dialect.keep_special or not all(marker.consume for marker in markers):
+    if not dialect.keep_special or any(marker.plain or not marker.consume for marker in markers):
         return []
     texts = [marker.text for marker in markers]
     if dialect.messages is not None:

@@ -25,6 +25,15 @@ CONTROL_MARKERS: dict[str, tuple[str, ...]] = {
         "<｜tool▁sep｜>",
         "<｜tool▁call▁end｜>",
     ),
+    "deepseek_v3": (
+        "<｜tool▁calls▁begin｜>",
+        "<｜tool▁calls▁end｜>",
+        "<｜tool▁call▁begin｜>",
+        "<｜tool▁sep｜>",
+        "<｜tool▁call▁end｜>",
+        "```<｜tool▁call▁end｜>",
+    ),
+    "llama3_json": ("<|python_tag|>",),
     "kimi_k2": (
         "<|tool_calls_section_begin|>",
         "<|tool_calls_section_end|>",

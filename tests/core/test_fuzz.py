@@ -55,6 +55,20 @@ OWN: dict[str, list[str]] = {
         '<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>write_file<｜tool▁sep｜>{"path": "@", "content": "¦'
         "<｜tool▁¦<｜¦｜>¦<｜tool▁call"
     ),
+    "deepseek_v3": listed(
+        "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>¦"
+        "<｜tool▁call▁begin｜>function<｜tool▁sep｜>ping\n```json\n{}\n```<｜tool▁call▁end｜>¦"
+        "<｜tool▁call▁begin｜>function<｜tool▁sep｜>¦<｜tool▁call▁begin｜>function<｜tool▁sep｜>nope\n```json\n¦"
+        '<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>write_file\n```json\n{"path": "¦'
+        "\n```json\n¦\n```¦```<｜tool▁call▁end｜>¦<｜tool▁call▁begin｜>ping<｜tool▁sep｜>¦"
+        "\n<｜tool▁call▁begin｜>¦<｜tool▁¦```"
+    ),
+    "llama3_json": listed(
+        '{"name": "ping", "parameters": {}}¦{"name": "¦{"name": "add", "parameters": ¦"parameters": {¦'
+        '"type": "function", ¦; ¦<|python_tag|>{¦{"name": "nope", "parameters": {"k": "@"}}¦'
+        '{"parameters": {"path": "@"}, "name": "write_file"}¦<function=add>{¦<function=ping>¦</function>¦'
+        '{"name": "@"}¦"arguments": "{\\"a\\": ¦print(@)¦<|python_start|>¦<|python_end|>'
+    ),
     "kimi_k2": listed(
         "<|tool_calls_section_begin|><|tool_call_begin|>¦"
         "<|tool_call_begin|>functions.ping:0<|tool_call_argument_begin|>{}<|tool_call_end|>¦"

@@ -24,6 +24,8 @@ HELD: dict[str, int] = {
     # with the blanks that the template writes between them; longer runs do not occur in the corpus
     "qwen3_coder": len("\r\n</parameter>\r\n</tool_call>") - 1,
     "deepseek_v31": len("<｜tool▁calls▁begin｜>") - 1,
+    "deepseek_v3": len("<｜tool▁calls▁begin｜>") - 1,
+    "llama3_json": len("\n\n<|python_start|>") - 1,
     "kimi_k2": len("<|tool_calls_section_begin|>") - 1,
     # "\n\n<|python_start|>" at the very start; a quote and its follower in a string: "' ,"
     "llama4_pythonic": len("\n\n<|python_start|>[") - 1,
@@ -31,7 +33,7 @@ HELD: dict[str, int] = {
     # a message's end, nothing else is legal in a body; between messages "<|start|>assistant"
     "gpt_oss": len("<|start|>assistant") - 1,
 }
-VERBATIM = ("hermes", "deepseek_v31", "kimi_k2", "mistral", "gpt_oss")
+VERBATIM = ("deepseek_v3", "hermes", "deepseek_v31", "kimi_k2", "mistral", "gpt_oss")
 STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 UNIT = re.compile(r"\\u[0-9a-fA-F]{4}|\\.|[^\\]", re.DOTALL)
 

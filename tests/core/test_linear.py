@@ -33,6 +33,8 @@ def fill(unit: str, size: int = SIZE) -> str:
 JSON_HEADS: dict[str, str] = {
     "hermes": '<tool_call>\n{"name": "write_file", "arguments": ',
     "deepseek_v31": "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>write_file<｜tool▁sep｜>",
+    "deepseek_v3": "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>write_file\n```json\n",
+    "llama3_json": '{"name": "write_file", "parameters": ',
     "kimi_k2": "<|tool_calls_section_begin|><|tool_call_begin|>functions.write_file:0<|tool_call_argument_begin|>",
     "mistral": "[TOOL_CALLS]write_file[ARGS]",
     "gpt_oss": "<|channel|>commentary to=functions.write_file <|constrain|>json<|message|>",
@@ -54,6 +56,14 @@ OPENERS: dict[str, list[str]] = {
     "deepseek_v31": listed(
         "<｜tool▁calls▁begin｜>¦<｜tool▁call▁begin｜>¦<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>¦"
         "<｜tool▁calls▁end｜>¦<｜tool▁"
+    ),
+    "deepseek_v3": listed(
+        "<｜tool▁calls▁begin｜>¦<｜tool▁call▁begin｜>¦<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function¦"
+        "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>¦```<｜tool▁call▁end｜>¦"
+        "<｜tool▁calls▁end｜>¦<｜tool▁¦\n```"
+    ),
+    "llama3_json": listed(
+        '<|python_tag|>¦<|python_tag|>{¦<function=¦<function=f>¦{"name": "¦; {¦<|python_¦{"name": "f", '
     ),
     "kimi_k2": listed(
         "<|tool_calls_section_begin|>¦<|tool_calls_section_begin|><|tool_call_begin|>¦"
