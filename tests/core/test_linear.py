@@ -244,9 +244,9 @@ def test_corpus_line(line: CorpusLine) -> None:
 def test_adversary(case: str, size: int) -> None:
     dialect, text = ADVERSARIES[case]
     parser = std_parser(dialect)
-    started = time.perf_counter()
+    started = time.process_time()
     consume(parser, text, size)
-    spent = time.perf_counter() - started
+    spent = time.process_time() - started
     assert parser.examined <= PER_CHARACTER * len(text) + FIXED
     assert spent < 10, f"{spent:.1f} s for {len(text)} characters in chunks of {size}"
 
@@ -262,9 +262,9 @@ MEGABYTES = {
 def test_megabyte(dialect: str, what: str) -> None:
     text = MEGABYTES[what](dialect)
     parser = std_parser(dialect)
-    started = time.perf_counter()
+    started = time.process_time()
     consume(parser, text, 4)
-    spent = time.perf_counter() - started
+    spent = time.process_time() - started
     assert parser.examined <= PER_CHARACTER * len(text) + FIXED
     assert spent < 20, f"{spent:.1f} s for a megabyte in chunks of 4"
 
@@ -282,9 +282,9 @@ def test_megabyte(dialect: str, what: str) -> None:
 def test_megabyte_held(dialect: str, text: str) -> None:
     """What may only go out as a whole is held without copying it again for every chunk."""
     parser = std_parser(dialect)
-    started = time.perf_counter()
+    started = time.process_time()
     consume(parser, text, 4)
-    spent = time.perf_counter() - started
+    spent = time.process_time() - started
     assert parser.examined <= PER_CHARACTER * len(text) + FIXED
     assert spent < 20, f"{spent:.1f} s for {len(text)} characters in chunks of 4"
 
