@@ -8,8 +8,8 @@
 
 Values are raw text, so a closer may also be data. What follows decides:
 
-* the value's closer counts if the next argument, the tail or the outer closer follows (blanks between), or the
-  input ends;
+* the value's closer counts if the next argument, the tail, the outer closer or another call follows (blanks
+  between), or the input ends;
 * a missing closer is implied by the tail, if the outer closer, another call or the end of the input follows it; by
   the outer closer, if another block or the end follows; and by the next argument's opener at the start of a line,
   if its key is one the schema declares.
@@ -70,14 +70,16 @@ class _Grammar:
         closer, tail = close.strip(), spec.tail.strip()
         head = spec.head.partition("{name}")[0].strip()
         around, *outers = spec.around
-        begins = tuple(text for text in (opener, tail or outers[0]) if text)
+        begins = (opener, tail) if tail else (opener, closer, *outers, "{")
         self.head: Head = compile_head(spec.head, spec.optional, begins)
-        self.argument: Head = compile_head(argument)
+        steps = compile_head(argument).steps
+        # A tag of its own in front of the value is forgotten now and then; the key says enough.
+        self.argument: Head = compile_head(argument, (steps[-1],) if len(steps) > 3 else (), ())
         self.key_run = self.argument.runs[1]  # behind the opener
-        self.key_end = self.argument.steps[2][0]
+        self.key_end = steps[2][0]
         self.lead = argument.endswith("\n") or spec.padded
         self.padded = spec.padded
-        self.begins = frozenset({_Kind.ARGUMENT, _Kind.TAIL if tail else _Kind.OUTER})
+        self.begins = {_Kind.ARGUMENT, _Kind.TAIL} if tail else {*_Kind} - {_Kind.TAIL, _Kind.AROUND}
         kinds = {opener: _Kind.ARGUMENT, closer: _Kind.CLOSE, tail: _Kind.TAIL}
         kinds.update((outer, _Kind.OUTER) for outer in outers)
         kinds.pop("", None)
@@ -95,7 +97,7 @@ class _Grammar:
             for frame in frames.get(kind, outside)
         )
         # What must follow each of them.
-        rest = {text: kind for text, kind in kinds.items() if kind is not _Kind.CLOSE}
+        rest = {**following, **{text: kind for text, kind in kinds.items() if kind is not _Kind.CLOSE}}
         self.follow: dict[_Kind, Matcher[_Kind]] = {
             _Kind.CLOSE: Matcher(rest.items()),
             _Kind.TAIL: Matcher({**following, **{t: k for t, k in ends.items() if k is _Kind.OUTER}}.items()),
@@ -166,6 +168,8 @@ class TaggedReader:
                 verdict = self._argument(buf, final)
             elif state == _HEAD:
                 verdict = self._head.feed(buf, final)
+                if verdict is Verdict.CUT:
+                    verdict = self._cut_off(self._head.slots.get("name") or buf.text[buf.pos :].strip())
                 if verdict is Verdict.DONE:
                     self._name = self._head.slots["name"]
                     self._state = _CONFIRM
@@ -191,9 +195,14 @@ class TaggedReader:
         if kind not in self._grammar.begins:
             at_end = final and _reaches_end(buf, self._grammar.between)
             buf.advance(buf.scan)
-            return Verdict.CUT if at_end else Verdict.REFUTED
+            return self._cut_off(self._name) if at_end else Verdict.REFUTED
         buf.restart()
         return self._begin()
+
+    def _cut_off(self, name: str) -> Verdict:
+        """The input ended before an identity. A name that is plain text and no tool's was prose."""
+        bare = self._spec.head.startswith("{name}")
+        return Verdict.CUT if not bare or self._calls.may_call(name) else Verdict.REFUTED
 
     # -- between the arguments ------------------------------------------------------------------------------
 
@@ -255,6 +264,8 @@ class TaggedReader:
                 buf.advance(len(buf.text))
             self._calls.lost("broken_argument", self._calls.position() - self._pair)
             return self._end(False)
+        if self._key.missing:
+            self._calls.anomalies["missing_opener"] += 1
         key = self._key.slots["key"]
         self._writer.key(f'"{escape_json(key)}"')
         self._encoder = make_encoder(
@@ -271,9 +282,8 @@ class TaggedReader:
     def _value(self, buf: Buffer, final: bool) -> Verdict | None:
         if self._lead:
             text, pos = buf.text, buf.pos
-            if pos == len(text) or (text[pos] == "\r" and pos + 1 == len(text)):
-                if not final:
-                    return Verdict.MORE
+            if not final and text[pos:] in ("", "\r"):
+                return Verdict.MORE
             if text.startswith(("\n", "\r\n"), pos):
                 buf.advance(pos + (1 if text[pos] == "\n" else 2))
             else:
