@@ -34,6 +34,7 @@ CONTROL_MARKERS: dict[str, tuple[str, ...]] = {
         "```<｜tool▁call▁end｜>",
     ),
     "llama3_json": ("<|python_tag|>",),
+    "granite4": ("<tool_call>", "</tool_call>"),
     "kimi_k2": (
         "<|tool_calls_section_begin|>",
         "<|tool_calls_section_end|>",

@@ -69,6 +69,12 @@ OWN: dict[str, list[str]] = {
         '{"parameters": {"path": "@"}, "name": "write_file"}¦<function=add>{¦<function=ping>¦</function>¦'
         '{"name": "@"}¦"arguments": "{\\"a\\": ¦print(@)¦<|python_start|>¦<|python_end|>'
     ),
+    "granite4": listed(
+        '<tool_call>\n{"name": "ping", "arguments": {}}\n</tool_call>\n¦<tool_call>{"name": "¦'
+        '{"name": "add", "arguments": "{¦\\"a\\": @¦'
+        '<tool_call>\n{"name": "write_file", "arguments": {"path": "@", "content": "¦\n</tool_call>¦'
+        '"arguments": "¦{"name": "nope", "arguments": "{\\"k\\": \\"@\\"}"}¦}}}\n</tool_call>'
+    ),
     "kimi_k2": listed(
         "<|tool_calls_section_begin|><|tool_call_begin|>¦"
         "<|tool_call_begin|>functions.ping:0<|tool_call_argument_begin|>{}<|tool_call_end|>¦"

@@ -35,6 +35,7 @@ JSON_HEADS: dict[str, str] = {
     "deepseek_v31": "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>write_file<｜tool▁sep｜>",
     "deepseek_v3": "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>write_file\n```json\n",
     "llama3_json": '{"name": "write_file", "parameters": ',
+    "granite4": '<tool_call>\n{"name": "write_file", "arguments": ',
     "kimi_k2": "<|tool_calls_section_begin|><|tool_call_begin|>functions.write_file:0<|tool_call_argument_begin|>",
     "mistral": "[TOOL_CALLS]write_file[ARGS]",
     "gpt_oss": "<|channel|>commentary to=functions.write_file <|constrain|>json<|message|>",
@@ -64,6 +65,9 @@ OPENERS: dict[str, list[str]] = {
     ),
     "llama3_json": listed(
         '<|python_tag|>¦<|python_tag|>{¦<function=¦<function=f>¦{"name": "¦; {¦<|python_¦{"name": "f", '
+    ),
+    "granite4": listed(
+        '<tool_call>\n{¦</tool_call>\n¦<tool_call>"¦<tool_call>[{¦<tool_ca'
     ),
     "kimi_k2": listed(
         "<|tool_calls_section_begin|>¦<|tool_calls_section_begin|><|tool_call_begin|>¦"
