@@ -97,7 +97,7 @@ class _Builder:
         raise ConfigurationError(f"dialect {self._dialect.name!r} has no call that could be constrained")
 
     def _closer(self, section: Region) -> str:
-        return next(edge.on[0].text for edge in section.edges if not isinstance(edge.do, Call))
+        return next((edge.on[0].text for edge in section.edges if not isinstance(edge.do, Call)), "")
 
     def _call(
         self, name: str, function: Mapping[str, Any], opener: str, section: Region | None, block: CallBlock

@@ -35,6 +35,8 @@ CONTROL_MARKERS: dict[str, tuple[str, ...]] = {
     ),
     "llama3_json": ("<|python_tag|>",),
     "granite4": ("<tool_call>", "</tool_call>"),
+    "granite": ("<|tool_call|>",),
+    "internlm2": ("<|action_start|>", "<|action_end|>", "<|plugin|>"),
     "kimi_k2": (
         "<|tool_calls_section_begin|>",
         "<|tool_calls_section_end|>",

@@ -75,6 +75,23 @@ OWN: dict[str, list[str]] = {
         '<tool_call>\n{"name": "write_file", "arguments": {"path": "@", "content": "¦\n</tool_call>¦'
         '"arguments": "¦{"name": "nope", "arguments": "{\\"k\\": \\"@\\"}"}¦}}}\n</tool_call>'
     ),
+    "granite": listed(
+        '<|tool_call|>[{"name": "ping"}]¦<|tool_call|> [¦<tool_call>[¦'
+        '{"name": "add", "arguments": {"a": 1, "b": 2}}, ¦{"name": "nope", "arguments": {"k": "@"}}]¦'
+        '<|tool_call|>[{"name": "write_file", "arguments": {"path": "@", "content": "¦'
+        "\nHere is my thought process:¦Here is my response:¦Here's my thought process:¦"
+        "Here's my response:¦Here is¦<response>¦</response>¦"
+        '{"name": "no_function", "arguments": {}}'
+    ),
+    "internlm2": listed(
+        "<|action_start|><|plugin|>\n¦"
+        '<|action_start|> <|plugin|>\n{"name": "ping", "parameters": {}}<|action_end|>¦'
+        "<|action_start|><|interpreter|>\n¦<|action_start|><|interpreter|>\n@<|action_end|>¦"
+        '{"name": "add", "parameters": {¦'
+        '<|action_start|><|plugin|>\n{"name": "write_file", "parameters": {"path": "@", "content": "¦'
+        '{"name": "nope", "arguments": {"k": "@"}}<|action_end|>¦<|action_end|>\n¦<|action_¦'
+        "<|interpreter|>"
+    ),
     "kimi_k2": listed(
         "<|tool_calls_section_begin|><|tool_call_begin|>¦"
         "<|tool_call_begin|>functions.ping:0<|tool_call_argument_begin|>{}<|tool_call_end|>¦"

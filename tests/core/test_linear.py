@@ -36,6 +36,8 @@ JSON_HEADS: dict[str, str] = {
     "deepseek_v3": "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>write_file\n```json\n",
     "llama3_json": '{"name": "write_file", "parameters": ',
     "granite4": '<tool_call>\n{"name": "write_file", "arguments": ',
+    "granite": '<|tool_call|>[{"name": "write_file", "arguments": ',
+    "internlm2": '<|action_start|><|plugin|>\n{"name": "write_file", "parameters": ',
     "kimi_k2": "<|tool_calls_section_begin|><|tool_call_begin|>functions.write_file:0<|tool_call_argument_begin|>",
     "mistral": "[TOOL_CALLS]write_file[ARGS]",
     "gpt_oss": "<|channel|>commentary to=functions.write_file <|constrain|>json<|message|>",
@@ -68,6 +70,14 @@ OPENERS: dict[str, list[str]] = {
     ),
     "granite4": listed(
         '<tool_call>\n{¦</tool_call>\n¦<tool_call>"¦<tool_call>[{¦<tool_ca'
+    ),
+    "granite": listed(
+        '<|tool_call|>¦<|tool_call|> [¦<tool_call>¦<|tool_call|>[{"a":¦Here is my ¦'
+        "\nHere is my thought process:¦<response>¦</response>"
+    ),
+    "internlm2": listed(
+        "<|action_start|>¦<|action_start|><|plugin|>¦<|action_start|> <|plugin|>\n{¦"
+        "<|action_start|><|interpreter|>\n¦<|action_end|>¦<|plugin|>¦<|action_"
     ),
     "kimi_k2": listed(
         "<|tool_calls_section_begin|>¦<|tool_calls_section_begin|><|tool_call_begin|>¦"
