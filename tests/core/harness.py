@@ -41,6 +41,12 @@ CONTROL_MARKERS: dict[str, tuple[str, ...]] = {
         "```<｜tool▁call▁end｜>",
     ),
     "llama3_json": ("<|python_tag|>",),
+    "granite4": ("<tool_call>", "</tool_call>"),
+    "granite": ("<|tool_call|>",),
+    "internlm2": ("<|action_start|>", "<|action_end|>", "<|plugin|>"),
+    "hunyuan_a13b": ("<tool_calls>", "</tool_calls>", "<answer>"),
+    "ernie45": ("<tool_call>", "</tool_call>"),
+    "phi4_mini": ("<|tool_call|>", "<|/tool_call|>"),
     "kimi_k2": (
         "<|tool_calls_section_begin|>",
         "<|tool_calls_section_end|>",

@@ -82,6 +82,47 @@ OWN: dict[str, list[str]] = {
         '{"parameters": {"path": "@"}, "name": "write_file"}¦<function=add>{¦<function=ping>¦</function>¦'
         '{"name": "@"}¦"arguments": "{\\"a\\": ¦print(@)¦<|python_start|>¦<|python_end|>'
     ),
+    "granite4": listed(
+        '<tool_call>\n{"name": "ping", "arguments": {}}\n</tool_call>\n¦<tool_call>{"name": "¦'
+        '{"name": "add", "arguments": "{¦\\"a\\": @¦'
+        '<tool_call>\n{"name": "write_file", "arguments": {"path": "@", "content": "¦\n</tool_call>¦'
+        '"arguments": "¦{"name": "nope", "arguments": "{\\"k\\": \\"@\\"}"}¦}}}\n</tool_call>'
+    ),
+    "granite": listed(
+        '<|tool_call|>[{"name": "ping"}]¦<|tool_call|> [¦<tool_call>[¦'
+        '{"name": "add", "arguments": {"a": 1, "b": 2}}, ¦{"name": "nope", "arguments": {"k": "@"}}]¦'
+        '<|tool_call|>[{"name": "write_file", "arguments": {"path": "@", "content": "¦'
+        "\nHere is my thought process:¦Here is my response:¦Here's my thought process:¦"
+        "Here's my response:¦Here is¦<response>¦</response>¦"
+        '{"name": "no_function", "arguments": {}}'
+    ),
+    "internlm2": listed(
+        "<|action_start|><|plugin|>\n¦"
+        '<|action_start|> <|plugin|>\n{"name": "ping", "parameters": {}}<|action_end|>¦'
+        "<|action_start|><|interpreter|>\n¦<|action_start|><|interpreter|>\n@<|action_end|>¦"
+        '{"name": "add", "parameters": {¦'
+        '<|action_start|><|plugin|>\n{"name": "write_file", "parameters": {"path": "@", "content": "¦'
+        '{"name": "nope", "arguments": {"k": "@"}}<|action_end|>¦<|action_end|>\n¦<|action_¦'
+        "<|interpreter|>"
+    ),
+    "hunyuan_a13b": listed(
+        '<tool_calls>[¦<tool_calls>[{"name": "ping", "arguments": {}}]</tool_calls>¦'
+        '{"name": "add", "arguments": "{\\"a\\": 1, \\"b\\": 2}"}, ¦'
+        '{"name": "nope", "arguments": {"k": "@"}}]¦'
+        '<tool_calls>[{"name": "write_file", "arguments": {"path": "@", "content": "¦助手：¦助¦<think>\n¦'
+        "\n</think>\n¦<answer>\n¦\n</answer>¦</ans"
+    ),
+    "ernie45": listed(
+        '\n</think>\n\n\n¦<tool_call>\n{"name": "ping"}\n</tool_call>\n¦\n<response>\n¦\n</response>\n¦'
+        '<response>¦<tool_call>\n{"name": "write_file", "arguments": {"path": "@", "content": "¦'
+        '{"name": "nope", "arguments": {"k": "@"}}¦\n</tool_call>\n¦</response>\n\n\n<tool_call>\n¦</resp'
+    ),
+    "phi4_mini": listed(
+        'functools[¦functools[{"name": "ping", "arguments": {}}]¦functools¦functools [¦'
+        '{"name": "add", "parameters": {"a": 1, "b": 2}}, ¦{"name": "nope", "arguments": {"k": "@"}}]¦'
+        'functools[{"name": "write_file", "arguments": {"path": "@", "content": "¦'
+        '<|tool_call|>[{"name": "ping"}]<|/tool_call|>¦<|tool_call|>{"name": "¦<|/tool_call|>¦funct'
+    ),
     "kimi_k2": listed(
         "<|tool_calls_section_begin|><|tool_call_begin|>¦"
         "<|tool_call_begin|>functions.ping:0<|tool_call_argument_begin|>{}<|tool_call_end|>¦"

@@ -26,6 +26,12 @@ HELD: dict[str, int] = {
     "deepseek_v31": len("<｜tool▁calls▁begin｜>") - 1,
     "deepseek_v3": len("<｜tool▁calls▁begin｜>") - 1,
     "llama3_json": len("\n\n<|python_start|>") - 1,
+    "granite4": len("\n</tool_call>") - 1,
+    "granite": len("\nHere's my thought process:") - 1,
+    "internlm2": len("<|action_start|>") - 1,
+    "hunyuan_a13b": len("\n</think>") - 1,
+    "ernie45": len("\n</response>\n\n") - 1,
+    "phi4_mini": len("<|/tool_call|>") - 1,
     "kimi_k2": len("<|tool_calls_section_begin|>") - 1,
     # "\n\n<|python_start|>" at the very start; a quote and its follower in a string: "' ,"
     "llama4_pythonic": len("\n\n<|python_start|>[") - 1,

@@ -35,6 +35,12 @@ JSON_HEADS: dict[str, str] = {
     "deepseek_v31": "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>write_file<｜tool▁sep｜>",
     "deepseek_v3": "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>write_file\n```json\n",
     "llama3_json": '{"name": "write_file", "parameters": ',
+    "granite4": '<tool_call>\n{"name": "write_file", "arguments": ',
+    "granite": '<|tool_call|>[{"name": "write_file", "arguments": ',
+    "internlm2": '<|action_start|><|plugin|>\n{"name": "write_file", "parameters": ',
+    "hunyuan_a13b": '<tool_calls>[{"name": "write_file", "arguments": ',
+    "ernie45": '<tool_call>\n{"name": "write_file", "arguments": ',
+    "phi4_mini": 'functools[{"name": "write_file", "arguments": ',
     "kimi_k2": "<|tool_calls_section_begin|><|tool_call_begin|>functions.write_file:0<|tool_call_argument_begin|>",
     "mistral": "[TOOL_CALLS]write_file[ARGS]",
     "gpt_oss": "<|channel|>commentary to=functions.write_file <|constrain|>json<|message|>",
@@ -82,6 +88,28 @@ OPENERS: dict[str, list[str]] = {
     ),
     "llama3_json": listed(
         '<|python_tag|>¦<|python_tag|>{¦<function=¦<function=f>¦{"name": "¦; {¦<|python_¦{"name": "f", '
+    ),
+    "granite4": listed(
+        '<tool_call>\n{¦</tool_call>\n¦<tool_call>"¦<tool_call>[{¦<tool_ca'
+    ),
+    "granite": listed(
+        '<|tool_call|>¦<|tool_call|> [¦<tool_call>¦<|tool_call|>[{"a":¦Here is my ¦'
+        "\nHere is my thought process:¦<response>¦</response>"
+    ),
+    "internlm2": listed(
+        "<|action_start|>¦<|action_start|><|plugin|>¦<|action_start|> <|plugin|>\n{¦"
+        "<|action_start|><|interpreter|>\n¦<|action_end|>¦<|plugin|>¦<|action_"
+    ),
+    "hunyuan_a13b": listed(
+        '<tool_calls>¦<tool_calls>[¦</tool_calls>¦助手：¦<answer>¦\n</answer>¦<tool_calls>[{"a":¦'
+        "\n</think>\n"
+    ),
+    "ernie45": listed(
+        '<tool_call>¦</tool_call>\n¦<response>\n¦\n</response>¦\n</think>\n\n¦<tool_call>\n{"name": ¦'
+        "</res"
+    ),
+    "phi4_mini": listed(
+        'functools¦functools[¦functools[{¦<|tool_call|>¦<|tool_call|>[{"a":¦<|/tool_call|>¦functoolsfunc'
     ),
     "kimi_k2": listed(
         "<|tool_calls_section_begin|>¦<|tool_calls_section_begin|><|tool_call_begin|>¦"
