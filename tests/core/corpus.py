@@ -16,7 +16,17 @@ from typing import Any
 import jsonschema
 
 CORPUS = Path(__file__).resolve().parent.parent / "corpus"
-FULL_CORPUS = ("hermes", "qwen3_coder", "deepseek_v31", "kimi_k2", "llama4_pythonic")
+FULL_CORPUS = (
+    "hermes",
+    "qwen3_coder",
+    "deepseek_v31",
+    "kimi_k2",
+    "llama4_pythonic",
+    "olmo3",
+    "lfm2",
+    "gemma4",
+    "functiongemma",
+)
 MINIMUM = 25  # lines a dialect with a full corpus must have
 
 _TEXT = {"type": ["string", "null"]}

@@ -42,6 +42,10 @@ CONTROL_MARKERS: dict[str, tuple[str, ...]] = {
         "<|tool_call_end|>",
     ),
     "llama4_pythonic": ("<|python_start|>", "<|python_end|>"),
+    "olmo3": ("<function_calls>", "</function_calls>"),
+    "lfm2": ("<|tool_call_start|>", "<|tool_call_end|>"),
+    "gemma4": ("<|tool_call>", "<tool_call|>"),
+    "functiongemma": ("<start_function_call>", "<end_function_call>", "<escape>"),
     "mistral": ("[TOOL_CALLS]", "[ARGS]", "[CALL_ID]", "[THINK]", "[/THINK]"),
     "gpt_oss": (
         "<|start|>assistant",
@@ -53,6 +57,10 @@ CONTROL_MARKERS: dict[str, tuple[str, ...]] = {
         "<|return|>",
     ),
 }
+
+
+# Dialects whose strings the parser writes itself, from literals in quotes that say what they are.
+LITERALS = ("llama4_pythonic", "olmo3", "lfm2", "gemma4", "functiongemma")
 
 
 def listed(text: str) -> list[str]:
