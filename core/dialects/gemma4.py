@@ -14,8 +14,8 @@ are null. A bare word is typed by the schema.
 Also read: ``:name{``, ``name(…)``, ``=`` for ``:``, quoted keys, strings in Python's or JSON's quotes, a
 missing bracket or closer.
 
-Reasoning: ``<|channel>thought\\n…\\n<channel|>``, opened by the model itself. A call inside it ends it. Without
-thinking the prompt holds an empty channel.
+Reasoning: ``<|channel>thought\\n…\\n<channel|>``, opened by the model itself; the label may be missing. A call inside
+it ends it. Without thinking the prompt holds an empty channel.
 """
 
 from ..registry import register
@@ -42,7 +42,13 @@ register(
         "gemma4",
         openers=(on(Call(CALL), "<|tool_call>"), on(Skip(), "<tool_call|>", at="after_call")),
         reasoning=Reasoning(
-            "<|channel>thought", "<channel|>", calls="end", trim_open=(0, 1), trim_close=(1, 0), at="anywhere"
+            "<|channel>thought",
+            "<channel|>",
+            calls="end",
+            trim_open=(0, 1),
+            trim_close=(1, 0),
+            also=(Reasoning("<|channel>", "<channel|>", trim_open=(0, 1), trim_close=(1, 0), at="anywhere"),),
+            at="anywhere",
         ),
         start=Start("plain", turn="<|turn>model\n"),
         aliases=("gemma_4", "gemma-4"),

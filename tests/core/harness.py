@@ -44,7 +44,7 @@ CONTROL_MARKERS: dict[str, tuple[str, ...]] = {
     "llama4_pythonic": ("<|python_start|>", "<|python_end|>"),
     "olmo3": ("<function_calls>", "</function_calls>"),
     "lfm2": ("<|tool_call_start|>", "<|tool_call_end|>"),
-    "gemma4": ("<|tool_call>", "<tool_call|>"),
+    "gemma4": ("<|tool_call>", "<tool_call|>", "<|channel>", "<channel|>"),
     "functiongemma": ("<start_function_call>", "<end_function_call>", "<escape>"),
     "mistral": ("[TOOL_CALLS]", "[ARGS]", "[CALL_ID]", "[THINK]", "[/THINK]"),
     "gpt_oss": (
