@@ -54,8 +54,8 @@ class CallObjectReader:
             if self._calls.begin(name) is Gate.TEXT:
                 return Verdict.REFUTED
             close = CLOSERS[buf.text[buf.pos - 1]]  # the head ends with a bracket
-            types = self._calls.schema(name).types
-            self._literal = LiteralReader.of_arguments(close, self._spec.quote, self._ends, types)
+            schema = self._calls.schema(name)
+            self._literal = LiteralReader.of_arguments(close, self._spec.quote, self._ends, schema)
         literal = self._literal
         before = literal.examined
         pos, out, done = literal.feed(buf.text, buf.pos, final)

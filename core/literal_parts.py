@@ -12,11 +12,13 @@ mark stands for is put there once it is known.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from functools import lru_cache
 
 from .literal_strings import NO_ENDS, QUOTED, Ends
+from .schema import ToolSchema
 from .values import fix_number
 
 __all__ = ["CLOSERS", "Frame", "Output", "RawReader", "scalar_json"]
@@ -27,9 +29,9 @@ CLOSERS = {"[": "]", "(": ")", "{": "}"}
 class Frame:
     """An open container."""
 
-    __slots__ = ("bad", "close", "count", "key", "kind", "mark", "start")
+    __slots__ = ("bad", "close", "count", "key", "kind", "mark", "schema", "start")
 
-    def __init__(self, opener: str, start: int, mark: int, bad: int) -> None:
+    def __init__(self, opener: str, start: int, mark: int, bad: int, schema: ToolSchema | None = None) -> None:
         self.kind = opener  # "[" array, ":" object; undecided: "{" and "("
         self.close = CLOSERS[opener]
         self.count = 0  # elements begun
@@ -37,6 +39,14 @@ class Frame:
         self.mark = mark  # where its pieces, or those of its key, begin among the held
         self.start = start  # offset of its opener in all text
         self.bad = bad  # malformed things before it
+        self.schema = schema  # where bare words are typed by it
+
+    @property
+    def inner(self) -> ToolSchema | None:
+        """The schema of the value that comes next."""
+        if self.schema is None:
+            return None
+        return self.schema.below(json.loads(self.key) if self.key is not None else None)
 
 
 class Output:

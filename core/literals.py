@@ -10,8 +10,8 @@ Rules
 - A closer of the block ends the value, whatever is open in it.
 - A family with a quote token of its own: the value is the object that holds a call's arguments, `{k:v,...}`,
   from behind its bracket. `{` is always an object, its keys are strings, quoted or not; in the arguments themselves
-  `=` may stand for `:`. A bare word there is typed by the schema; deeper, or where the schema says nothing, it
-  is a number or word of Python or JSON, else a string. Python's strings are read as well.
+  `=` may stand for `:`. A bare word is typed by the schema; where that says nothing, it is a number or word of
+  Python or JSON, else a string. Python's strings are read as well.
 
 Theory of operation
 A state is a method that settles some text and returns the position behind it; open containers are frames on
@@ -26,12 +26,12 @@ more text.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
 
 from .literal_parts import Frame, Output, RawReader, scalar_json
 from .literal_strings import NO_ENDS, Ends, StringReader, open_string, open_token_string, skip_blanks
+from .schema import ToolSchema
 from .values import BLANKS, NEEDS_ESCAPE, convert, escape_json
 
 __all__ = ["DEPTH", "LiteralReader", "python_to_json"]
@@ -59,7 +59,6 @@ class LiteralReader:
         self._stops = stops
         self._over = ends
         self._token = ""  # the family's own quote
-        self._types: Callable[[str], frozenset[str]] | None = None
         self._state: Callable[[LiteralReader, str, int, bool], int] = LiteralReader._value
         self._string: StringReader | None = None
         self._raw: RawReader | None = None
@@ -74,17 +73,14 @@ class LiteralReader:
         self._bad = 0
 
     @classmethod
-    def of_arguments(
-        cls, close: str, token: str, ends: Ends, types: Callable[[str], frozenset[str]]
-    ) -> LiteralReader:
+    def of_arguments(cls, close: str, token: str, ends: Ends, schema: ToolSchema) -> LiteralReader:
         """A reader of the object that holds a call's arguments, from behind its opening bracket.
 
-        `token` is the family's own quote, `types` gives the schema's types of a key.
+        `token` is the family's own quote, `schema` that of the arguments.
         """
         reader = cls("=", ends)
         reader._token = token
-        reader._types = types
-        frame = Frame("{", 0, 0, 0)
+        frame = Frame("{", 0, 0, 0, schema)
         frame.kind, frame.close = ":", close
         reader._frames.append(frame)
         reader._output.put("{")
@@ -235,16 +231,15 @@ class LiteralReader:
 
     def _scalar(self, raw: str) -> str:
         """JSON of a number, a word, or text that is none."""
-        value: str | None = None
         if self._token and self._before_key:
             return f'"{escape_json(raw)}"'
-        if self._token and len(self._frames) == 1 and self._types is not None:
-            types = self._types(json.loads(self._frames[0].key or '""'))
-            if types:
-                value, odd = convert(raw, types)
-                self.unconverted += odd is not None
-        if value is None:
-            value = scalar_json(raw)
+        schema = self._frames[-1].inner if self._token else None
+        types = schema.own_types if schema is not None else None
+        if types:
+            typed, odd = convert(raw, types)
+            self.unconverted += odd is not None
+            return typed
+        value = scalar_json(raw)
         if value is None:
             self._bad += 1
             value = f'"{escape_json(raw)}"'
@@ -268,7 +263,8 @@ class LiteralReader:
         if undecided:
             self._output.depths.append(len(self._frames))
         self._begin()
-        frame = Frame(char, start, self._output.mark(), self._bad)
+        schema = self._frames[-1].inner if self._token else None
+        frame = Frame(char, start, self._output.mark(), self._bad, schema)
         if not undecided and char == "{":
             frame.kind = ":"
         self._output.put("" if undecided else char)

@@ -215,7 +215,7 @@ def _holds_all(way: _Way) -> bool:
         return True
     payload = way.block.payload
     payload = payload.other if isinstance(payload, FirstChar) else payload
-    return any(getattr(payload, "wrap", ("", ""))) or getattr(payload, "shape", "") == "array"
+    return bool(getattr(payload, "between", "")) or getattr(payload, "shape", "") == "array"
 
 
 def _texts(edges: Iterable[Edge]) -> set[str]:

@@ -31,7 +31,7 @@ def block_calls(block: CallBlock, functions: Functions, opener: str, closer: str
     begin, end = opener + block.pad[0], block.pad[1] + (block.close[0] if block.close else "") + closer
     calls = [_call(payload, block, name, schema) for name, schema in functions.items()]
     wrap, between = _list_of(payload)
-    if not any(wrap):
+    if not between:
         return [tag([begin, *call, end]) for call in calls]
     return [tag([begin, wrap[0], separated([tag(call) for call in calls], between, single), wrap[1], end])]
 

@@ -79,6 +79,10 @@ CONTROL_MARKERS: dict[str, tuple[str, ...]] = {
     ),
     "hy_v3": suffixed(":opensource"),
     "hy_v4": suffixed(":6124c78e"),
+    "olmo3": ("<function_calls>", "</function_calls>"),
+    "lfm2": ("<|tool_call_start|>", "<|tool_call_end|>"),
+    "gemma4": ("<|tool_call>", "<tool_call|>", "<|channel>", "<channel|>"),
+    "functiongemma": ("<start_function_call>", "<end_function_call>", "<escape>"),
     "mistral": ("[TOOL_CALLS]", "[ARGS]", "[CALL_ID]", "[THINK]", "[/THINK]"),
     "gpt_oss": (
         "<|start|>assistant",
@@ -90,6 +94,10 @@ CONTROL_MARKERS: dict[str, tuple[str, ...]] = {
         "<|return|>",
     ),
 }
+
+
+# Dialects whose strings the parser writes itself, from literals in quotes that say what they are.
+LITERALS = ("llama4_pythonic", "olmo3", "lfm2", "gemma4", "functiongemma")
 
 
 def listed(text: str) -> list[str]:

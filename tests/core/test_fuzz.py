@@ -178,6 +178,29 @@ OWN: dict[str, list[str]] = {
     "hy_v3": hunyuan(":opensource", "<tool_sep:opensource>\n", "\n")
     + listed("<end_of_tool_call:opensource>¦<tool_call:opensource>add<tool_sep:opensource>{¦<tool_sep:¦<tool_call>"),
     "hy_v4": hunyuan(":6124c78e", "", ""),
+    "olmo3": listed(
+        "<function_calls>ping()</function_calls>¦<function_calls>add(a=1, b=2)\nping()¦<function_calls>[¦add(a=¦, b=¦\n"
+        "write_file(path='¦, content=\"¦')\n¦\")</function_calls>¦<function_calls>nope(x='@')\n¦f(@, k=@)¦</func¦"
+        "true¦{'@': 1}¦book(opts={'@': 1}, ¦<function_calls>\n"
+    ),
+    "lfm2": listed(
+        "<|tool_call_start|>[ping()]<|tool_call_end|>¦<|tool_call_start|>[add(a=1, b=2), ping()]¦[¦add(a=¦, b=¦"
+        '<|tool_call_start|>[write_file(path=\'¦, content="¦\')]¦")]¦<|tool_call_start|>[nope(x=\'@\')¦<|tool_call_'
+        '¦<|tool_call_start|>[{"name": "ping"¦, "arguments": {"k": "@"}}]¦<|tool_call_start|>ping()\n¦book(tags=["@"'
+    ),
+    "gemma4": listed(
+        '<|tool_call>call:ping{}<tool_call|>¦<|tool_call>call:add{a:1,b:2}<tool_call|>¦<|tool_call>call:¦call:add{¦{¦'
+        '(¦)¦<|tool_call>call:write_file{content:<|"|>¦,path:<|"|>¦<|"|>}<tool_call|>¦<|"|>¦<|"|>@<|"|>¦a:¦,b:¦'
+        '<|tool_call>call:nope{x:<|"|>@<|"|>}¦<|tool_call>:ping{¦tags:[<|"|>@<|"|>,¦opts:{@:¦@:@,¦}<tool_call|>¦<|"¦'
+        "<|channel>thought\n¦\n<channel|>¦<|channel>¦thought\n¦<|tool_call>call:book{¦note:¦=¦<|tool_ca"
+    ),
+    "functiongemma": listed(
+        "<start_function_call>call:ping{}<end_function_call>¦<start_function_call>call:add{a:1,b:2}<end_function_call>¦"
+        "<start_function_call>call:¦<start_function_call>call:write_file{content:<escape>¦,path:<escape>¦"
+        "<escape>}<end_function_call>¦<escape>¦<escape>@<escape>¦a:¦,b:¦tags:[<escape>@<escape>,¦opts:{@:¦@:@,¦"
+        "<start_function_call>call:nope{x:<escape>@<escape>}¦}<end_function_call>¦<esc¦<end_function_¦"
+        "<start_function_call>call:book{¦note:¦="
+    ),
     "mistral": listed(
         "[TOOL_CALLS]ping[ARGS]{}¦[TOOL_CALLS]write_file[ARGS]¦[TOOL_CALLS]nope[ARGS]¦"
         "[CALL_ID]123456789¦[CALL_ID]@¦[TOOL¦[AR¦\n[THINK]¦[/TH¦"

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 import pytest
 from corpus import CorpusLine, all_lines
-from harness import CONTROL_MARKERS, expected_result, new_parser, run, tools_named
+from harness import CONTROL_MARKERS, LITERALS, expected_result, new_parser, run, tools_named
 
 # Longest text that can be held: a marker less its last character, with framing and what must follow it.
 HELD: dict[str, int] = {
@@ -35,6 +35,12 @@ HELD: dict[str, int] = {
     "kimi_k2": len("<|tool_calls_section_begin|>") - 1,
     # "\n\n<|python_start|>" at the very start; a quote and its follower in a string: "' ,"
     "llama4_pythonic": len("\n\n<|python_start|>[") - 1,
+    # an opener, or a quote, blanks and half a closer of the block
+    "olmo3": len("</function_calls>"),
+    "lfm2": len("<|tool_call_start|>") - 1,
+    # a quote token and what follows it
+    "gemma4": len('<|"|> <tool_call|>') - 1,
+    "functiongemma": len("<escape> <end_function_call>") - 1,
     "mistral": len("[TOOL_CALLS]") - 1,
     # as qwen3_coder: a value's closer, the template's blanks and the longest follower
     "glm45": len("</arg_value>\r\n</tool_call>") - 1,
@@ -113,7 +119,7 @@ def streamed_strings(line: CorpusLine) -> list[tuple[int, int, list[int], int]]:
             continue
         for key, value in pairs:
             exact = line.tools is None or properties.get(key, {}).get("type") == "string"
-            if line.dialect == "llama4_pythonic":
+            if line.dialect in LITERALS:
                 exact = True  # quotes say what it is
             literal = json.dumps(value, ensure_ascii=False) if isinstance(value, str) else ""
             if not exact or len(literal) < 10 or line.raw.count(value) != 1 or call["arguments"].count(literal) != 1:

@@ -67,6 +67,10 @@ STRING_HEADS: dict[str, str] = {
         "<tool_calls:6124c78e><tool_call:6124c78e>write_file<arg_key:6124c78e>content</arg_key:6124c78e>"
         "<arg_value:6124c78e>"
     ),
+    "olmo3": "<function_calls>write_file(content='",
+    "lfm2": "<|tool_call_start|>[write_file(content='",
+    "gemma4": '<|tool_call>call:write_file{content:<|"|>',
+    "functiongemma": "<start_function_call>call:write_file{content:<escape>",
 }
 CONTENT_HEADS: dict[str, str] = {dialect: "" for dialect in STRING_HEADS} | {"gpt_oss": "<|channel|>final<|message|>"}
 OPENERS: dict[str, list[str]] = {
@@ -142,6 +146,19 @@ OPENERS: dict[str, list[str]] = {
     "hy_v4": listed(
         "<tool_calls:6124c78e>¦<tool_call:6124c78e>f¦<tool_calls:6124c78e><tool_call:6124c78e>ping¦</arg_value:6124c78e>¦"
         "<tool_call"
+    ),
+    "olmo3": listed(
+        "<function_calls>¦<function_calls>f(¦</function_calls>¦<function_calls>[f¦<function_calls>f()\n¦<func"
+    ),
+    "lfm2": listed(
+        "<|tool_call_start|>¦<|tool_call_start|>[¦<|tool_call_start|>[{¦<|tool_call_end|>¦<|tool_call_start|>[ ¦<|tool_"
+    ),
+    "gemma4": listed(
+        '<|tool_call>¦<|tool_call>call:¦<|tool_call>call:f{¦<tool_call|>¦<|"|>¦<|"|> ¦<|"¦<|channel>thought¦<channel|>¦'
+        "<|channel>¦<tool_call"
+    ),
+    "functiongemma": listed(
+        "<start_function_call>¦<start_function_call>call:f{¦<end_function_call>¦<escape>¦<escape> ¦<esc¦<end_function"
     ),
     "mistral": listed("[TOOL_CALLS]¦[TOOL_CALLS]f¦[ARGS]¦[TOOL_CALLS]f[CALL_ID]¦\n[THINK]¦[TOOL_"),
     "gpt_oss": listed(
@@ -261,6 +278,33 @@ def adversaries() -> dict[str, tuple[str, str]]:
     add("llama4_pythonic", "calls by the thousand", "[" + fill("ping(), ") + "ping()]")
     add("llama4_pythonic", "quotes without followers", "[write_file(content='" + fill("' x"))
     add("llama4_pythonic", "quotes and blanks", "[write_file(content='" + fill("'" + " " * 100))
+    for dialect, head, quote in (
+        ("gemma4", "<|tool_call>call:book{", '<|"|>'),
+        ("functiongemma", "<start_function_call>call:book{", "<escape>"),
+    ):
+        add(dialect, "name without end", head[:-5] + "n" * SIZE)
+        add(dialect, "key without end", head + "k" * SIZE)
+        for name, unit in (
+            ("brackets", "["),
+            ("braces", "{a:"),
+            ("digits", "1"),
+            ("words", "w "),
+            ("lists", "[1],"),
+            ("quotes", '"'),
+            ("quote tokens", quote),
+            ("half quote tokens", quote[:-1]),
+            ("strings", f"[{quote}a{quote},"),
+            ("parentheses", "("),
+            ("less-than", "<"),
+            ("equals", "="),
+            ("keys", "a:1,"),
+        ):
+            add(dialect, f"{name} as a value", head + "tags:" + fill(unit, LONG))
+            add(dialect, f"{name} as a key", head + fill(unit))
+    add("lfm2", "blanks behind the bracket", "<|tool_call_start|>[" + " " * SIZE)
+    add("lfm2", "half closers in a value", "<|tool_call_start|>[book(tags=" + fill("<|tool_call_end"))
+    add("olmo3", "calls by the thousand", "<function_calls>" + fill("ping()\n") + "ping()")
+    add("olmo3", "half closers in a value", "<function_calls>book(tags=" + fill("</function_call"))
     add("kimi_k2", "noise", "<|tool_calls_section_begin|>" + fill("noise "))
     add(
         "kimi_k2",

@@ -10,22 +10,29 @@ from hypothesis import strategies as st
 
 from toolglot.core.literal_strings import compile_ends
 from toolglot.core.literals import LiteralReader
+from toolglot.core.schema import ToolSchema
 
 QUOTE = '<|"|>'
 CLOSER = "<tool_call|>"
-TYPES = {
-    "s": frozenset({"string"}),
-    "i": frozenset({"integer"}),
-    "b": frozenset({"boolean"}),
-    "u": frozenset({"integer", "string"}),
-    "n": frozenset({"string", "null"}),
-}
+STRING, INTEGER = {"type": "string"}, {"type": "integer"}
+SCHEMA = ToolSchema(
+    {
+        "properties": {
+            "s": STRING,
+            "i": INTEGER,
+            "b": {"type": "boolean"},
+            "u": {"type": ["integer", "string"]},
+            "n": {"type": ["string", "null"]},
+            "zips": {"type": "array", "items": STRING},
+            "items": {"items": {"properties": {"sku": STRING, "qty": INTEGER}}},
+            "map": {"additionalProperties": STRING},
+        }
+    }
+)
 
 
 def new_reader(close: str = "}") -> LiteralReader:
-    return LiteralReader.of_arguments(
-        close, QUOTE, compile_ends((CLOSER,)), lambda key: TYPES.get(key, frozenset())
-    )
+    return LiteralReader.of_arguments(close, QUOTE, compile_ends((CLOSER,)), SCHEMA)
 
 
 def read(chunks: list[str], close: str = "}") -> tuple[str, str, bool]:
@@ -77,6 +84,9 @@ def written(text: str, close: str = "}") -> tuple[str, str, bool]:
         ("s:02139,i:007,x:1e-05,y:1e+21}", '{"s": "02139", "i": 7, "x": 1e-05, "y": 1e+21}'),
         ("i:two words,x:New York}", '{"i": "two words", "x": "New York"}'),
         ("o:{s:2,i:x}}", '{"o": {"s": 2, "i": "x"}}'),
+        ("zips:[02139,Q1Q,null]}", '{"zips": ["02139", "1", "null"]}'),
+        ("items:[{sku:7,qty:007,x:1}]}", '{"items": [{"sku": "7", "qty": 7, "x": 1}]}'),
+        ("map:{a:1,b:[2]}}", '{"map": {"a": "1", "b": [2]}}'),
         ("x:f(a, b)}", '{"x": "f(a, b)"}'),
         # containers
         ("l:[],o:{},m:[[1],[QaQ,{k:[]}]]}", '{"l": [], "o": {}, "m": [[1], ["a", {"k": []}]]}'),
