@@ -1,4 +1,5 @@
-"""The names in LMDeploy's registries: for each dialect a tool parser and, where it has one, a reasoning parser.
+"""The names in LMDeploy's registries: for each dialect a tool parser and, where it has one, a reasoning parser; the
+base classes are there as `toolglot`, which response_parser.py replaces by a dialect's.
 
 They say which dialect was chosen, and hold what belongs to it; the text is the affair of response_parser.py. Beside
 a tool parser of LMDeploy's own a reasoning parser of ours is what LMDeploy's are: a description of two tags.

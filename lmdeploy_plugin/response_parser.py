@@ -24,6 +24,7 @@ from lmdeploy.serve.parsers.response_parser import normalize_chat_request, valid
 
 from toolglot import core
 from toolglot.core import ConfigurationError, get_dialect
+from toolglot.core.serving.auto import AUTO, choose
 from toolglot.core.serving.prompt import Thinking, has_reasoning
 from toolglot.core.serving.tokens import as_spelled, check_tokenizer, is_special, special_tokens, stray_tokens
 from toolglot.core.spec import Dialect
@@ -89,6 +90,7 @@ class _ToolglotResponseParser:
     ) -> None:
         """Choose the parsers by their names, as the server was started with them."""
         reasoning_name, tool_name = validate_parser_names(reasoning_parser_name, tool_parser_name)
+        reasoning_name, tool_name = _picked(reasoning_name, tokenizer, True), _picked(tool_name, tokenizer, False)
         if cls.chosen is not None:  # nothing of an earlier choice may stay
             cls.chosen = None
             del cls.tool_parser_cls, cls.reasoning_parser_cls
@@ -100,7 +102,7 @@ class _ToolglotResponseParser:
 
                 others = [name for name in ResponseParserManager.module_dict if name != cls.place]
                 raise ValueError(f"The response parser {cls.place} is not in the parser list: {others}")
-            super().set_parsers(reasoning_parser_name, tool_parser_name, tokenizer)  # type: ignore[misc]
+            super().set_parsers(reasoning_name, tool_name, tokenizer)  # type: ignore[misc]
             if _is_ours(reasoning) and tokenizer is not None:
                 reasoning.validate_as_tags(tokenizer)
             return
@@ -204,6 +206,16 @@ class _ToolglotResponseParser:
                     calls.append(ToolCall(id=call.id, function=FunctionCall(name=call.function.name, arguments="")))
                 calls[-1].function.arguments += call.function.arguments or ""
         return "".join(content) or None, calls or None, "".join(reasoning) or None
+
+
+def _picked(name: str | None, tokenizer: Any, reasoning: bool) -> str | None:
+    """`toolglot` becomes the name of a dialect's parser."""
+    if name != AUTO:
+        return name
+    dialect = choose(tokenizer, logger)
+    if reasoning and not has_reasoning(dialect):
+        raise ConfigurationError(f"dialect {dialect.name!r} has no reasoning; leave --reasoning-parser out")
+    return PREFIX + dialect.name
 
 
 def _registered(tool_name: str | None, reasoning_name: str | None) -> tuple[Any, Any]:

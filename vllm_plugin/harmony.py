@@ -33,7 +33,8 @@ def _is_guest(made: type[Any]) -> bool:
     """Whether vLLM has given the class to its HarmonyParser."""
     from vllm.parser.harmony import HarmonyParser
 
-    return made in (HarmonyParser.tool_parser_cls, HarmonyParser.reasoning_parser_cls)
+    guests = (HarmonyParser.tool_parser_cls, HarmonyParser.reasoning_parser_cls)
+    return made in guests or any(getattr(guest, "picks_dialect", False) for guest in guests)
 
 
 def tool_class(name: str, ours: type[Any], namespace: dict[str, Any]) -> type[Any]:

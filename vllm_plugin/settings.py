@@ -15,7 +15,7 @@ from functools import cache
 from typing import Any
 
 from toolglot.core import ConfigurationError, get_dialect
-from toolglot.core.serving.settings import OPTIONS, REPLACE, read_options, unknown_names
+from toolglot.core.serving.settings import DIALECT, OPTIONS, REPLACE, read_options, unknown_names
 
 __all__ = ["Settings", "read_settings", "settings"]
 
@@ -43,7 +43,7 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
             replace[name] = get_dialect(dialect or name).name
         except ConfigurationError as error:
             problems.append(f"{REPLACE}: {entry!r} is left out: {error}")
-    problems += unknown_names(environment, like=[*OPTIONS, REPLACE])
+    problems += unknown_names(environment, like=[*OPTIONS, DIALECT, REPLACE])
     return Settings(options, replace, tuple(problems))
 
 
