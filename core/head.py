@@ -27,7 +27,7 @@ _EMPTY = -2  # matched the end of a tag that closes itself
 class Head:
     """A compiled head template."""
 
-    __slots__ = ("literals", "runs", "steps")
+    __slots__ = ("literals", "open", "runs", "steps")
 
     def __init__(
         self,
@@ -44,6 +44,7 @@ class Head:
                 self.steps.append("{" + part + "}")
             else:
                 self.steps += [literal.strip() for literal in _SEAM.split(part) if literal.strip()]
+        self.open = False  # the last literal may be missing, and anything may follow
         # For each literal step: the literals that may stand there, and the step each leads to.
         self.literals: dict[int, Matcher[int]] = {}
         self.runs: dict[int, Callable[[str, int], re.Match[str] | None]] = {}
@@ -58,6 +59,7 @@ class Head:
                 later = range(following + 1, len(self.steps))
                 following = next((k for k in later if not _is_slot(self.steps[k])), _END)
                 if following == _END:
+                    self.open = not body
                     choices += [(literal, _END) for literal in body]
                     break
                 choices += [(spelling, following + 1) for spelling in self._spellings(following)]
@@ -95,7 +97,7 @@ def compile_head(
     empty: str = "",
     variants: tuple[tuple[str, str], ...] = (),
 ) -> Head:
-    """The head of a template; ``body`` is what the payload may begin with, where its last literals are optional;
+    """The head of a template; ``body`` is what may follow where its last literals are optional, () for anything;
     ``empty`` ends the head of a tag that closes itself; ``variants`` are other spellings of its literals."""
     return Head(template, optional, body, empty, variants)
 
@@ -103,12 +105,13 @@ def compile_head(
 class HeadReader:
     """Reads one head from the buffer."""
 
-    __slots__ = ("_at", "_head", "closed", "slots")
+    __slots__ = ("_at", "_head", "closed", "missing", "slots")
 
     def __init__(self, head: Head) -> None:
         self._head = head
         self._at = 0
         self.closed = False  # the tag closed itself: nothing is inside
+        self.missing = False  # the last literal, which may be
         self.slots: dict[str, str] = {}
 
     def feed(self, buf: Buffer, final: bool) -> Verdict:
@@ -127,6 +130,10 @@ class HeadReader:
             reached = self._head.literals[self._at].after_blanks(buf, final)
             if reached is Verdict.MORE:
                 return Verdict.MORE
+            if reached is None and self._head.open and self._at == len(steps) - 1 and buf.scan < len(buf.text):
+                buf.restart()
+                self.missing = True
+                break
             if reached is None:
                 at_end = final and buf.scan >= len(buf.text)
                 if final and not at_end:

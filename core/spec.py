@@ -300,6 +300,17 @@ class Messages:
     turn: str
 
 
+@dataclass(frozen=True)
+class Variants:
+    """Checkpoints whose markers all carry a suffix, each its own; the tokenizer says which.
+
+    ``marker`` is one of the markers with {suffix} in its place, ``of`` makes the dialect with that suffix.
+    """
+
+    marker: str
+    of: Callable[[str], Dialect]
+
+
 @dataclass(frozen=True, eq=False)
 class Dialect:
     """Everything toolglot knows about one family's output.
@@ -308,7 +319,8 @@ class Dialect:
     reasoning. ``regions`` are the sections they push, and channels a family has besides. ``between`` is the
     template's text between two blocks. ``stops`` are the end-of-turn tokens, ``keep_special`` says that markers
     are special tokens, which a detokenizer must keep. ``messages``: the canonical headers of a dialect whose
-    responses are messages with headers. ``answer``: tags that some families put around the content.
+    responses are messages with headers. ``answer``: tags that some families put around the content. ``variants``:
+    where checkpoints spell the markers differently.
     """
 
     name: str
@@ -323,6 +335,7 @@ class Dialect:
     between: str = ""
     summary: str = ""
     messages: Messages | None = None
+    variants: Variants | None = None
 
 
 def on(

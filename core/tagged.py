@@ -8,8 +8,8 @@
 
 Values are raw text, so a closer may also be data. What follows decides:
 
-* the value's closer counts if the next argument, the tail or the outer closer follows (blanks between), or the
-  input ends;
+* the value's closer counts if the next argument, the tail, the outer closer or another call follows (blanks
+  between), or the input ends;
 * a missing closer is implied by the tail, if the outer closer, another call or the end of the input follows it; by
   the outer closer, if another block or the end follows; and by the next argument's opener at the start of a line,
   if its key is one the schema declares.
@@ -95,6 +95,8 @@ class TaggedReader:
                 verdict = self._argument(buf, final)
             elif state == _HEAD:
                 verdict = self._head.feed(buf, final)
+                if verdict is Verdict.CUT:
+                    verdict = self._cut_off(self._head.slots.get("name") or buf.text[buf.pos :].strip())
                 if verdict is Verdict.DONE:
                     self._name = self._head.slots["name"]
                     self._state = _CONFIRM
@@ -124,9 +126,14 @@ class TaggedReader:
         if kind not in self._grammar.begins:
             at_end = final and _reaches_end(buf, self._grammar.between)
             buf.advance(buf.scan)
-            return Verdict.CUT if at_end else Verdict.REFUTED
+            return self._cut_off(self._name) if at_end else Verdict.REFUTED
         buf.restart()
         return self._begin()
+
+    def _cut_off(self, name: str) -> Verdict:
+        """The input ended before an identity. A name that is plain text and no tool's was prose."""
+        bare = self._spec.head.startswith("{name}")
+        return Verdict.CUT if not bare or self._calls.may_call(name) else Verdict.REFUTED
 
     # -- between the arguments ------------------------------------------------------------------------------
 
@@ -192,6 +199,8 @@ class TaggedReader:
                 buf.advance(len(buf.text))
             self._calls.lost("broken_argument", self._calls.position() - self._pair)
             return self._end(False)
+        if self._key.missing:
+            self._calls.anomalies["missing_opener"] += 1
         key = self._key.slots["key"]
         if self._spec.entities:
             key = _plain(key)
@@ -240,7 +249,7 @@ class TaggedReader:
     def _value(self, buf: Buffer, final: bool) -> Verdict | None:
         if self._lead:
             text, pos = buf.text, buf.pos
-            if (pos == len(text) or text[pos:] == "\r") and not final:
+            if not final and text[pos:] in ("", "\r"):
                 return Verdict.MORE
             if text.startswith(("\n", "\r\n"), pos):
                 buf.advance(pos + (1 if text[pos] == "\n" else 2))

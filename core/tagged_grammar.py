@@ -43,15 +43,20 @@ class TaggedGrammar:
         closer, tail = close.strip(), spec.tail.strip()
         head = spec.head.partition("{name}")[0].strip()
         around, *outers = spec.around
-        begins = tuple(text for text in (opener, tail or outers[0]) if text)
+        begins = (opener, tail) if tail else (opener, closer, *outers, "{")
         self.head: Head = compile_head(spec.head, spec.optional, begins, spec.empty)
         self.argument: Head = compile_head(argument, spec.optional, empty=spec.empty)
+        steps = self.argument.steps
+        if len(steps) > 3 and steps[-1].startswith("<"):
+            # A tag of its own in front of the value is forgotten now and then; the key says enough.
+            self.argument = compile_head(argument, (*spec.optional, steps[-1]), (), spec.empty)
         self.key_run = self.argument.runs[1]  # behind the opener
-        self.key_end = self.argument.steps[2][0]
+        self.key_end = steps[2][0]
         self.inline = "\n" not in spec.argument  # the next argument need not begin a line
         self.lead = argument.endswith("\n") or spec.padded
         self.padded = spec.padded
-        self.begins = frozenset({Kind.ARGUMENT, Kind.TAIL if tail else Kind.OUTER})
+        plain = {Kind.ARGUMENT, Kind.CLOSE, Kind.OUTER, Kind.JSON}
+        self.begins = frozenset({Kind.ARGUMENT, Kind.TAIL} if tail else plain)
         kinds = {opener: Kind.ARGUMENT, closer: Kind.CLOSE, tail: Kind.TAIL}
         kinds.update((outer, Kind.OUTER) for outer in outers)
         kinds.pop("", None)
@@ -70,7 +75,7 @@ class TaggedGrammar:
             for frame in frames.get(kind, outside)
         )
         # What must follow each of them.
-        rest = {text: kind for text, kind in kinds.items() if kind is not Kind.CLOSE}
+        rest = {**following, **{text: kind for text, kind in kinds.items() if kind is not Kind.CLOSE}}
         self.follow: dict[Kind, Matcher[Kind]] = {
             Kind.CLOSE: Matcher(rest.items()),
             Kind.TAIL: Matcher({**following, **{t: k for t, k in ends.items() if k is Kind.OUTER}}.items()),

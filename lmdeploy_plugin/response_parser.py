@@ -25,7 +25,7 @@ from lmdeploy.serve.parsers.response_parser import normalize_chat_request, valid
 from toolglot import core
 from toolglot.core import ConfigurationError, get_dialect
 from toolglot.core.serving.prompt import Thinking, has_reasoning
-from toolglot.core.serving.tokens import check_tokenizer, is_special, special_tokens, stray_tokens
+from toolglot.core.serving.tokens import as_spelled, check_tokenizer, is_special, special_tokens, stray_tokens
 from toolglot.core.spec import Dialect
 from toolglot.lmdeploy_plugin.constrain import tag_for
 from toolglot.lmdeploy_plugin.parsers import PREFIX, ToolglotReasoningParser, ToolglotToolParser
@@ -104,7 +104,7 @@ class _ToolglotResponseParser:
             if _is_ours(reasoning) and tokenizer is not None:
                 reasoning.validate_as_tags(tokenizer)
             return
-        spec = get_dialect(ours.dialect)
+        spec = as_spelled(get_dialect(ours.dialect), tokenizer)
         check_tokenizer(tokenizer, spec)
         cls.chosen = Chosen(spec, tool is not None, _reasoning_of(spec, reasoning), tokenizer)
         cls.tool_parser_cls, cls.reasoning_parser_cls = tool, reasoning
@@ -145,7 +145,7 @@ class _ToolglotResponseParser:
         open_core()  # what cannot be parsed is refused before the model starts
         self._open_core = open_core
         self._inside = thinking is Thinking.OPEN
-        tag = tag_for(chosen.dialect.name, request, tools, thinking) if choice != "none" else None
+        tag = tag_for(chosen.dialect, request, tools, thinking) if choice != "none" else None
         self.request = self._adjusted(request, tools, choice != "none", tag)
         self._start()
 

@@ -18,7 +18,7 @@ from vllm.reasoning import ReasoningParser
 
 from toolglot.core import ResponseParser, get_dialect
 from toolglot.core.serving.prompt import Thinking
-from toolglot.core.serving.tokens import check_tokenizer, is_special
+from toolglot.core.serving.tokens import as_spelled, check_tokenizer, is_special
 from toolglot.core.spec import Dialect
 from toolglot.vllm_plugin.compat import protocol
 from toolglot.vllm_plugin.handoff import Handoff, offer
@@ -39,7 +39,7 @@ class ToolglotReasoningParser(ReasoningParser):
 
     def __init__(self, tokenizer: Any, *args: Any, **kwargs: Any) -> None:
         super().__init__(tokenizer, *args, **kwargs)
-        self._spec = get_dialect(self.dialect)
+        self._spec = as_spelled(get_dialect(self.dialect), tokenizer)
         check_tokenizer(tokenizer, self._spec)
         announce(self.dialect)
         self._prompt = Prompt(self._spec, tokenizer, kwargs.get("chat_template_kwargs"))

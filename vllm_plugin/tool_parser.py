@@ -19,7 +19,7 @@ from vllm.tool_parsers.abstract_tool_parser import ToolParser
 
 from toolglot.core import Message, get_dialect
 from toolglot.core.serving.prompt import Thinking
-from toolglot.core.serving.tokens import check_tokenizer, is_special
+from toolglot.core.serving.tokens import as_spelled, check_tokenizer, is_special
 from toolglot.core.tools import is_forced
 from toolglot.vllm_plugin.compat import begin_at_once, can_begin_at_once, protocol
 from toolglot.vllm_plugin.constrain import tag_for
@@ -48,7 +48,7 @@ class ToolglotToolParser(ToolParser):
 
     def __init__(self, tokenizer: Any, tools: list[Any] | None = None, **_: Any) -> None:
         super().__init__(tokenizer, tools)
-        self._spec = get_dialect(self.dialect)
+        self._spec = as_spelled(get_dialect(self.dialect), tokenizer)
         check_tokenizer(tokenizer, self._spec)
         announce(self.dialect)
         self._handoff = take(self.dialect, tokenizer)
@@ -85,7 +85,7 @@ class ToolglotToolParser(ToolParser):
         outputs = getattr(request, "structured_outputs", None)
         if not covers and getattr(outputs, "structural_tag", None) is not None:
             return
-        tag = tag_for(self.dialect, request, thinking=thinking if covers else None)
+        tag = tag_for(self._spec, request, thinking=thinking if covers else None)
         if tag is None:
             return
         if covers:
@@ -100,7 +100,7 @@ class ToolglotToolParser(ToolParser):
         self, request: Any, *, reasoning: bool = False, strict_level: Any = None, **_: Any
     ) -> Any | None:
         """The grammar of this dialect's calls as an xgrammar.StructuralTag (a fresh one: vLLM changes it)."""
-        tag = tag_for(self.dialect, request, int(strict_level or 0))
+        tag = tag_for(self._spec, request, int(strict_level or 0))
         if tag is None:
             return None
         from xgrammar import StructuralTag

@@ -10,16 +10,17 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from ..errors import ConfigurationError
-from ..spec import Dialect
+from ..spec import Dialect, Variants
 
 __all__ = [
     "StrayFilter",
+    "as_spelled",
     "check_tokenizer",
     "is_special",
     "missing_markers",
@@ -127,6 +128,29 @@ def check_tokenizer(tokenizer: Any, dialect: Dialect) -> None:
         raise ConfigurationError(
             f"dialect {dialect.name!r} is not what this model writes: its tokenizer has no {', '.join(missing)}"
         )
+
+
+def as_spelled(dialect: Dialect, tokenizer: Any) -> Dialect:
+    """The dialect with the markers as this tokenizer has them, where checkpoints differ in that."""
+    if dialect.variants is None or tokenizer is None or not hasattr(tokenizer, "get_vocab"):
+        return dialect
+    known = remembered(tokenizer)
+    key = ("spelled", dialect.name)
+    if key not in known:
+        known[key] = _spelled(dialect, dialect.variants, tokenizer.get_vocab())
+    found: Dialect = known[key]
+    return found
+
+
+def _spelled(dialect: Dialect, variants: Variants, vocabulary: Collection[str]) -> Dialect:
+    if dialect.openers[0].on[0].text in vocabulary:
+        return dialect
+    before, _, after = variants.marker.partition("{suffix}")
+    for token in sorted(vocabulary):
+        suffix = token[len(before) : len(token) - len(after)]
+        if token.startswith(before) and token.endswith(after) and suffix[:1] in ("", ":"):
+            return variants.of(suffix)
+    return dialect
 
 
 class StrayFilter:
