@@ -29,6 +29,18 @@ PLAIN_MARKERS = [
     "</tool_response>",
     "<think>",
     "</think>",
+    # GLM
+    "<arg_key>",
+    "</arg_key>",
+    "<arg_value>",
+    "</arg_value>",
+    # Seed-OSS, MiniMax
+    "<seed:tool_call>",
+    "</seed:tool_call>",
+    "<seed:think>",
+    "</seed:think>",
+    "<minimax:tool_call>",
+    "</minimax:tool_call>",
 ]
 SPECIAL_MARKERS = [
     # DeepSeek
@@ -56,6 +68,20 @@ SPECIAL_MARKERS = [
     "<|constrain|>",
     "<|return|>",
     "<|call|>",
+    # Step3
+    "<｜tool_calls_begin｜>",
+    "<｜tool_calls_end｜>",
+    "<｜tool_call_begin｜>",
+    "<｜tool_call_end｜>",
+    "<｜tool_sep｜>",
+    # Hunyuan, each with its own suffix
+    *(
+        f"<{slash}{tag}{suffix}>"
+        for suffix in (":opensource", ":6124c78e")
+        for tag in ("think", "tool_calls", "tool_call", "arg_key", "arg_value")
+        for slash in ("", "/")
+    ),
+    "<tool_sep:opensource>",
     # Mistral
     "[TOOL_CALLS]",
     "[ARGS]",

@@ -16,7 +16,8 @@ from typing import Any
 import jsonschema
 
 CORPUS = Path(__file__).resolve().parent.parent / "corpus"
-FULL_CORPUS = ("hermes", "qwen3_coder", "deepseek_v31", "kimi_k2", "llama4_pythonic")
+FULL_CORPUS = ("hermes", "qwen3_coder", "deepseek_v31", "kimi_k2", "llama4_pythonic",
+               "glm45", "glm47", "hy_v3", "hy_v4", "mimo", "minimax_m2", "seed_oss", "step3", "step3p5")  # fmt: skip
 MINIMUM = 25  # lines a dialect with a full corpus must have
 
 _TEXT = {"type": ["string", "null"]}

@@ -12,6 +12,13 @@ from corpus import CorpusLine
 
 from toolglot.core import ResponseParser, assemble
 
+
+def suffixed(suffix: str) -> tuple[str, ...]:
+    """The markers of Hunyuan."""
+    tags = "tool_calls /tool_calls tool_call /tool_call tool_sep arg_key /arg_key arg_value /arg_value think /think"
+    return tuple(f"<{tag}{suffix}>" for tag in tags.split())
+
+
 # Markers that are control text of their dialect: in a whole response they never show unless the model quoted
 # them. Openers that are ordinary text (a bare `<function=`, `[`) are not among them: a block cut there is
 # text.
@@ -42,6 +49,30 @@ CONTROL_MARKERS: dict[str, tuple[str, ...]] = {
         "<|tool_call_end|>",
     ),
     "llama4_pythonic": ("<|python_start|>", "<|python_end|>"),
+    **dict.fromkeys(
+        ("glm45", "glm47"), ("<tool_call>", "</tool_call>", "</arg_key>", "<arg_value>", "</arg_value>")
+    ),
+    **dict.fromkeys(("step3p5", "mimo"), ("<tool_call>", "</tool_call>", "</function>", "</parameter>")),
+    "seed_oss": (
+        "<seed:tool_call>",
+        "</seed:tool_call>",
+        "</function>",
+        "</parameter>",
+        "<seed:think>",
+        "</seed:think>",
+    ),
+    "minimax_m2": ("<minimax:tool_call>", "</minimax:tool_call>", "</invoke>", "</parameter>"),
+    "step3": (
+        "<｜tool_calls_begin｜>",
+        "<｜tool_calls_end｜>",
+        "<｜tool_call_begin｜>",
+        "<｜tool_call_end｜>",
+        "<｜tool_sep｜>",
+        "</steptml:parameter>",
+        "</steptml:invoke>",
+    ),
+    "hy_v3": suffixed(":opensource"),
+    "hy_v4": suffixed(":6124c78e"),
     "mistral": ("[TOOL_CALLS]", "[ARGS]", "[CALL_ID]", "[THINK]", "[/THINK]"),
     "gpt_oss": (
         "<|start|>assistant",

@@ -33,6 +33,19 @@ COMMON = listed(
     "\\u00e9¦\\ud83d¦\\u12¦]}¦}}¦[{¦/*¦add¦ping¦write_file¦get_weather¦book¦order¦nope¦no such¦a.b-c¦"
     "functions.ping"
 )
+
+
+def hunyuan(suffix: str, separator: str, newline: str) -> list[str]:
+    """Pieces of hy_v3 and hy_v4, which differ in the suffix and the blanks."""
+    plain = (
+        "<tool_callsS>N<tool_callS>pingT</tool_callS>N</tool_callsS>¦<tool_callS>write_fileT¦<tool_callS>nopeT¦"
+        "<tool_callS>@T¦<tool_callsS>N<tool_callS>¦<arg_keyS>path</arg_keyS>N<arg_valueS>¦<arg_keyS>@</arg_keyS>N¦"
+        "</arg_valueS>N¦<arg_keyS>content</arg_keyS>N<arg_valueS>¦</arg_valueS>N</tool_callS>N¦<arg_keyS>b</arg_keyS>¦"
+        "</arg_¦<tool_call¦</think"
+    )
+    return listed(plain.replace("S>", suffix + ">").replace("T", separator).replace("N", newline))
+
+
 OWN: dict[str, list[str]] = {
     "hermes": listed(
         '{"name": "¦{"name": "ping"¦{"name": "add", "arguments": {¦, "arguments": ¦"arguments": {¦'
@@ -82,6 +95,48 @@ OWN: dict[str, list[str]] = {
         "'''¦\"\"\"¦[nope(x='@')]¦<|python_start|>[¦<|python_start|>¦<|python_end|>¦{'a': [1, (2,)]}¦"
         "0x10¦1_000¦.5¦[book(opts={'@': 1}, ¦f(@, k=@)¦\\x41¦r'¦tags=['¦], "
     ),
+    "glm45": listed(
+        "<tool_call>ping\n</tool_call>¦<tool_call>add\n¦<tool_call>write_file\n¦<tool_call>nope\n¦<tool_call>@\n¦"
+        "<arg_key>a</arg_key>\n<arg_value>¦<arg_key>path</arg_key>\n<arg_value>¦<arg_key>@</arg_key>¦</arg_value>\n¦"
+        "\n<arg_key>content</arg_key>\n¦</arg_value>\n</tool_call>\n¦</arg_¦<arg_¦<tool_call>book\n<arg_key>opts"
+    ),
+    "glm47": listed(
+        "<tool_call>ping</tool_call>¦<tool_call>add¦<tool_call>write_file¦<tool_call>nope¦<tool_call>@¦"
+        "<arg_key>a</arg_key><arg_value>¦<arg_key>path</arg_key>¦<arg_key>@</arg_key>¦</arg_value></tool_call>¦"
+        "<arg_key>tags</arg_key><arg_value>¦</arg_¦<arg_¦<tool_call>ping{¦"
+    ),
+    "mimo": listed(
+        "<tool_call><function=ping></function></tool_call>¦<tool_call><function=write_file>¦<function=¦<function=nope>¦"
+        "<parameter=path>¦<parameter=content>¦<parameter=@>¦\n<parameter=content>¦</parameter>¦"
+        "</function></tool_call>¦<tool_call>\n<function=book>\n¦<parameter=seats>"
+    ),
+    "step3p5": listed(
+        "<tool_call>\n<function=ping>\n</function>\n</tool_call>¦<function=ping>¦<function=@>\n¦<tool_call>\n<function=¦"
+        "write_file>\n<parameter=path>\n¦\n</parameter>\n¦\n<parameter=content>\n¦<parameter=@>\n¦"
+        "</function>\n</tool_call>"
+    ),
+    "seed_oss": listed(
+        "<seed:tool_call>\n<function=ping>\n</function>\n</seed:tool_call>¦<seed:tool_call>\n¦<function=write_file>\n¦"
+        "<function=@>¦<parameter=path>¦<parameter=content>\n¦\n</parameter>\n¦</parameter>\n¦</function>\n</seed:tool_call>¦"
+        "<seed:cot_budget_reflect>¦</seed:cot_budget_reflect>¦<seed:¦\n<seed:think>"
+    ),
+    "minimax_m2": listed(
+        '<minimax:tool_call>\n<invoke name="ping">\n</invoke>\n</minimax:tool_call>¦<invoke name="write_file">\n¦'
+        "<invoke name=¦<invoke name='add'>¦<invoke name=\"@\">¦<minimax:tool_call>\n¦"
+        '<parameter name="path">¦<parameter name="content">\n¦\n<parameter name=content>¦<parameter name="@">¦'
+        '\n</parameter>\n¦</parameter>\n¦</invoke>\n¦<minimax:'
+    ),
+    "step3": listed(
+        '<｜tool_calls_begin｜>\n<｜tool_call_begin｜>function<｜tool_sep｜><steptml:invoke name="ping">\n'
+        "</steptml:invoke><｜tool_call_end｜>\n<｜tool_calls_end｜>¦"
+        '<｜tool_call_begin｜>function<｜tool_sep｜><steptml:invoke name="write_file">\n¦'
+        '<｜tool_call_begin｜>function<｜tool_sep｜>¦function¦code<｜tool_sep｜>¦<steptml:invoke name="@">¦'
+        '<steptml:parameter name="path">¦<steptml:parameter name="content">\n¦\n</steptml:parameter>\n¦'
+        "</steptml:invoke><｜tool_call_end｜>\n¦<｜tool_¦</steptml:"
+    ),
+    "hy_v3": hunyuan(":opensource", "<tool_sep:opensource>\n", "\n")
+    + listed("<end_of_tool_call:opensource>¦<tool_call:opensource>add<tool_sep:opensource>{¦<tool_sep:¦<tool_call>"),
+    "hy_v4": hunyuan(":6124c78e", "", ""),
     "mistral": listed(
         "[TOOL_CALLS]ping[ARGS]{}¦[TOOL_CALLS]write_file[ARGS]¦[TOOL_CALLS]nope[ARGS]¦"
         "[CALL_ID]123456789¦[CALL_ID]@¦[TOOL¦[AR¦\n[THINK]¦[/TH¦"
@@ -241,5 +296,5 @@ def test_any_text(text: str, seed: int) -> None:
         if any(char in text for char in "<[") or (dialect == "gpt_oss" and text.startswith(" ")):
             continue
         for _, chunks in chunkings(text, rng):
-            result = run(ResponseParser(dialect, make_id=make_id), chunks)
+            result = run(ResponseParser(dialect, make_id=make_id, starts_in_reasoning=False), chunks)
             assert result == Result(text or None, None, ())

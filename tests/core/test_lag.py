@@ -30,6 +30,16 @@ HELD: dict[str, int] = {
     # "\n\n<|python_start|>" at the very start; a quote and its follower in a string: "' ,"
     "llama4_pythonic": len("\n\n<|python_start|>[") - 1,
     "mistral": len("[TOOL_CALLS]") - 1,
+    # as qwen3_coder: a value's closer, the template's blanks and the longest follower
+    "glm45": len("</arg_value>\r\n</tool_call>") - 1,
+    "glm47": len("</arg_value>\n</tool_call>") - 1,
+    "mimo": len("</parameter></tool_call>") - 1,
+    "step3p5": len("\n</parameter>\n</tool_call>") - 1,
+    "seed_oss": len("\n</parameter>\n</seed:tool_call>") - 1,
+    "minimax_m2": len("\n</parameter>\n\n</minimax:tool_call>") - 1,
+    "step3": len("\n</steptml:parameter>\n<steptml:parameter name=") - 1,
+    "hy_v3": len("</arg_value:opensource>\n<end_of_tool_call:opensource>") - 1,
+    "hy_v4": len("</arg_value:6124c78e>\n</tool_calls:6124c78e>") - 1,
     # a message's end, nothing else is legal in a body; between messages "<|start|>assistant"
     "gpt_oss": len("<|start|>assistant") - 1,
 }

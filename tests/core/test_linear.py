@@ -43,6 +43,24 @@ STRING_HEADS: dict[str, str] = {
     **{dialect: head + '{"path": "' for dialect, head in JSON_HEADS.items()},
     "qwen3_coder": "<tool_call>\n<function=write_file>\n<parameter=content>\n",
     "llama4_pythonic": "[write_file(content='",
+    "glm45": "<tool_call>write_file\n<arg_key>content</arg_key>\n<arg_value>",
+    "glm47": "<tool_call>write_file<arg_key>content</arg_key><arg_value>",
+    "mimo": "<tool_call><function=write_file><parameter=content>",
+    "step3p5": "<tool_call>\n<function=write_file>\n<parameter=content>\n",
+    "seed_oss": "<seed:tool_call>\n<function=write_file>\n<parameter=content>",
+    "minimax_m2": '<minimax:tool_call>\n<invoke name="write_file">\n<parameter name="content">',
+    "step3": (
+        '<｜tool_calls_begin｜>\n<｜tool_call_begin｜>function<｜tool_sep｜><steptml:invoke name="write_file">\n'
+        '<steptml:parameter name="content">'
+    ),
+    "hy_v3": (
+        "<tool_calls:opensource>\n<tool_call:opensource>write_file<tool_sep:opensource>\n"
+        "<arg_key:opensource>content</arg_key:opensource>\n<arg_value:opensource>"
+    ),
+    "hy_v4": (
+        "<tool_calls:6124c78e><tool_call:6124c78e>write_file<arg_key:6124c78e>content</arg_key:6124c78e>"
+        "<arg_value:6124c78e>"
+    ),
 }
 CONTENT_HEADS: dict[str, str] = {dialect: "" for dialect in STRING_HEADS} | {"gpt_oss": "<|channel|>final<|message|>"}
 OPENERS: dict[str, list[str]] = {
@@ -70,6 +88,33 @@ OPENERS: dict[str, list[str]] = {
         "<|tool_call_begin|>¦<|tool_calls_section_end|>¦<|tool_call"
     ),
     "llama4_pythonic": listed("<|python_start|>¦<|python_start|>[¦[f(¦[¦<|python_start|>[f¦<|python_end|>"),
+    "glm45": listed(
+        "<tool_call>¦<tool_call>f\n¦</arg_value>¦</arg_value>\n<¦<arg_key>¦\n<arg_key>path</arg_key>¦<tool_call>ping\n"
+    ),
+    "glm47": listed(
+        "<tool_call>¦<tool_call>f¦</arg_value>¦</arg_value></tool¦<arg_key>¦<tool_call>ping<arg_key>a</arg_key>"
+    ),
+    "mimo": listed("<tool_call>¦<function=¦<function=ping>¦</function>¦</parameter>¦</parameter></func"),
+    "step3p5": listed("<tool_call>¦<function=¦<function=ping>\n¦\n</parameter>¦</function>\n<"),
+    "seed_oss": listed(
+        "<seed:tool_call>¦<function=ping>¦</parameter>¦\n</parameter>\n</¦</function>\n¦<seed:cot_budget_reflect>¦<seed:"
+    ),
+    "minimax_m2": listed(
+        '<minimax:tool_call>¦<invoke name=¦<invoke name="ping">¦\n</parameter>\n<¦</invoke>\n¦'
+        "<invoke name='¦\n<parameter name="
+    ),
+    "step3": listed(
+        "<｜tool_calls_begin｜>¦<｜tool_call_begin｜>function¦<｜tool_calls_begin｜><｜tool_call_begin｜>function<｜tool_sep｜>¦"
+        "\n</steptml:parameter>\n</¦</steptml:invoke>\n¦<｜tool_"
+    ),
+    "hy_v3": listed(
+        "<tool_calls:opensource>¦<tool_call:opensource>¦<tool_call:opensource>f¦</arg_value:opensource>\n<¦"
+        "<tool_call:opensource>f<tool_sep:opensource>¦<tool_call"
+    ),
+    "hy_v4": listed(
+        "<tool_calls:6124c78e>¦<tool_call:6124c78e>f¦<tool_calls:6124c78e><tool_call:6124c78e>ping¦</arg_value:6124c78e>¦"
+        "<tool_call"
+    ),
     "mistral": listed("[TOOL_CALLS]¦[TOOL_CALLS]f¦[ARGS]¦[TOOL_CALLS]f[CALL_ID]¦\n[THINK]¦[TOOL_"),
     "gpt_oss": listed(
         "<|channel|>¦<|message|>¦ to=¦<|start|>assistant¦<|end|>¦<|end|><|start|>assistant<|channel|>¦<|constrain|>"

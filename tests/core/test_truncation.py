@@ -27,7 +27,8 @@ from harness import CONTROL_MARKERS, Result, check_deltas, counters, new_parser,
 from toolglot.core import assemble
 
 STEP = 5 if os.environ.get("TOOLGLOT_TEST_PROFILE") == "quick" else 1
-WRITTEN_BY_PARSER = ("qwen3_coder", "llama4_pythonic")
+WRITTEN_BY_PARSER = ("qwen3_coder", "llama4_pythonic", "glm45", "glm47", "hy_v3", "hy_v4", "mimo", "minimax_m2",
+                     "seed_oss", "step3", "step3p5")  # fmt: skip
 
 
 def behind_common(text: str, other: str) -> str:
