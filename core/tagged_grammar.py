@@ -45,16 +45,18 @@ class TaggedGrammar:
         around, *outers = spec.around
         begins = (opener, tail) if tail else (opener, closer, *outers, "{")
         self.head: Head = compile_head(spec.head, spec.optional, begins, spec.empty)
-        steps = compile_head(argument).steps
-        # A tag of its own in front of the value is forgotten now and then; the key says enough.
-        forgotten = steps[-1:] if len(steps) > 3 and steps[-2][0] != "{" else []
-        self.argument: Head = compile_head(argument, (*spec.optional, *forgotten), (), spec.empty)
+        self.argument: Head = compile_head(argument, spec.optional, empty=spec.empty)
+        steps = self.argument.steps
+        if len(steps) > 3 and steps[-1].startswith("<"):
+            # A tag of its own in front of the value is forgotten now and then; the key says enough.
+            self.argument = compile_head(argument, (*spec.optional, steps[-1]), (), spec.empty)
         self.key_run = self.argument.runs[1]  # behind the opener
         self.key_end = steps[2][0]
         self.inline = "\n" not in spec.argument  # the next argument need not begin a line
         self.lead = argument.endswith("\n") or spec.padded
         self.padded = spec.padded
-        self.begins = {Kind.ARGUMENT, Kind.TAIL} if tail else {*Kind} - {Kind.TAIL, Kind.AROUND}
+        plain = {Kind.ARGUMENT, Kind.CLOSE, Kind.OUTER, Kind.JSON}
+        self.begins = frozenset({Kind.ARGUMENT, Kind.TAIL} if tail else plain)
         kinds = {opener: Kind.ARGUMENT, closer: Kind.CLOSE, tail: Kind.TAIL}
         kinds.update((outer, Kind.OUTER) for outer in outers)
         kinds.pop("", None)

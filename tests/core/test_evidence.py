@@ -6,7 +6,8 @@ import pytest
 from corpus import std_tools
 from harness import make_id
 
-from toolglot.core import Message, ResponseParser, assemble, parse, prompt_opens_reasoning
+from toolglot.core import Message, ResponseParser, assemble, get_dialect, parse, prompt_opens_reasoning
+from toolglot.core.serving.prompt import Thinking, thinking_of_arguments
 
 
 def spans(text: str, *tokens: str) -> list[tuple[int, int]]:
@@ -91,10 +92,49 @@ def test_typed_values_stream_under_an_enforced_grammar() -> None:
         ("kimi_k2", "<|im_assistant|>assistant<|im_middle|><think>", True),
         ("kimi_k2", "<|im_assistant|>assistant<|im_middle|><think></think>", False),
         ("llama4_pythonic", "<|header_start|>assistant<|header_end|>\n\n", False),
+        ("glm45", "Hi<|assistant|>", False),
+        ("glm45", "Hi<|assistant|>\n<think></think>", False),
+        ("glm47", "Hi<|assistant|><think>", True),
+        ("glm47", "Hi<|assistant|></think>", False),
+        ("seed_oss", "<seed:eos><seed:bos>assistant\n", False),
+        ("seed_oss", "<seed:eos><seed:bos>assistant\n<seed:think><seed:cot_budget_reflect>", True),
+        ("minimax_m2", "Hi[e~[\n]~b]ai\n<think>\n", True),
+        ("step3", "Hi<|EOT|><|BOT|>assistant\n<think>\n", True),
+        ("step3p5", "Hi<|im_end|>\n<|im_start|>assistant\n<think>\n", True),
+        ("mimo", "Hi<|im_end|><|im_start|>assistant\n", False),
+        ("mimo", "Hi<|im_end|><|im_start|>assistant\n<think></think>", False),
+        ("hy_v3", "Hi<｜hy_Assistant:opensource｜><think:opensource></think:opensource>", False),
+        ("hy_v3", "Hi<｜hy_Assistant:opensource｜><think:opensource>", True),
+        ("hy_v4", "Hi<｜hy_Assistant:6124c78e｜><think:6124c78e>", True),
     ],
 )
 def test_the_prompt_says_where_generation_begins(dialect: str, prompt: str, opened: bool) -> None:
     assert prompt_opens_reasoning(dialect, prompt) is opened
+
+
+@pytest.mark.parametrize(
+    ("dialect", "arguments", "thinking"),
+    [
+        ("glm45", {}, Thinking.FREE),
+        ("glm47", {}, Thinking.OPEN),  # its template always opens a block
+        ("glm47", {"enable_thinking": False}, Thinking.CLOSED),
+        ("minimax_m2", {}, Thinking.OPEN),
+        ("hy_v3", {}, Thinking.FREE),
+        ("hy_v3", {"reasoning_effort": "high"}, Thinking.OPEN),
+        ("hy_v3", {"reasoning_effort": "no_think"}, Thinking.CLOSED),
+        ("hy_v4", {"reasoning_effort": None}, Thinking.OPEN),
+    ],
+)
+def test_the_arguments_of_the_template_say_it_where_there_is_no_prompt(
+    dialect: str, arguments: dict[str, object], thinking: Thinking
+) -> None:
+    assert thinking_of_arguments(get_dialect(dialect), arguments) is thinking
+
+
+def test_reasoning_that_is_always_opened_can_be_closed_already() -> None:
+    for start, content, reasoning in ((None, None, "Hi"), (True, None, "Hi"), (False, "Hi", None)):
+        message = parse("Hi", "minimax_m2", std_tools(), starts_in_reasoning=start)
+        assert (message.content, message.reasoning) == (content, reasoning)
 
 
 def test_a_model_that_stops_behind_an_opener_quoted_it() -> None:
