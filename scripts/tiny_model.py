@@ -29,6 +29,10 @@ PLAIN_MARKERS = [
     "</tool_response>",
     "<think>",
     "</think>",
+    # MiniMax M3
+    "]<]minimax[>[",
+    "<mm:think>",
+    "</mm:think>",
 ]
 SPECIAL_MARKERS = [
     # DeepSeek
@@ -37,12 +41,16 @@ SPECIAL_MARKERS = [
     "<｜tool▁call▁begin｜>",
     "<｜tool▁call▁end｜>",
     "<｜tool▁sep｜>",
+    "｜DSML｜",
     # Kimi
     "<|tool_calls_section_begin|>",
     "<|tool_calls_section_end|>",
     "<|tool_call_begin|>",
     "<|tool_call_end|>",
     "<|tool_call_argument_begin|>",
+    "<|open|>",
+    "<|close|>",
+    "<|sep|>",
     # Llama
     "<|python_start|>",
     "<|python_end|>",
