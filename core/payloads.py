@@ -11,11 +11,12 @@ from .builtin import BuiltinReader
 from .call_object import CallObjectReader
 from .call_syntax import CallSyntaxReader
 from .calls import Calls
+from .elements import ElementsReader
 from .envelope import EnvelopeReader
 from .literal_strings import compile_ends
 from .markers import Verdict
 from .named import NamedReader
-from .spec import Builtin, CallBlock, CallSyntax, Envelope, FirstChar, Grammar, Named, Tagged
+from .spec import Builtin, CallBlock, CallSyntax, Elements, Envelope, FirstChar, Grammar, Named, Tagged
 from .tagged import TaggedReader
 
 
@@ -97,6 +98,8 @@ def _reader(payload: Grammar, block: CallBlock, calls: Calls, *, name: str | Non
         return TaggedReader(payload, calls, block.confirm, constrained)
     if isinstance(payload, Builtin):
         return BuiltinReader(calls, block.close)
+    if isinstance(payload, Elements):
+        return ElementsReader(payload, calls, block.confirm, constrained)
     assert isinstance(payload, CallSyntax)
     reader = CallObjectReader if payload.quote else CallSyntaxReader
     return reader(payload, calls, compile_ends(block.close + block.until))

@@ -6,9 +6,9 @@ Four questions, four groups of objects:
   (``Sink``); an edge says what a marker does there (``Goto``, ``Push``, ``Pop``, ``Skip``, ``Call``, ``Route``).
   A think block, a section around several calls, an answer wrapper and a Harmony channel are rows of this table.
 * What is one call?  ``CallBlock``: a payload grammar and optional closers.
-* How is it spelled inside?  Four payloads: ``Envelope`` (name inside JSON), ``Named`` (head, then JSON),
-  ``Tagged`` (head, then key and value between delimiters), ``CallSyntax`` (``f(a=1)``); ``FirstChar`` picks one;
-  ``Builtin`` is a block that is no function call.
+* How is it spelled inside?  Five payloads: ``Envelope`` (name inside JSON), ``Named`` (head, then JSON),
+  ``Tagged`` (head, then key and value between delimiters), ``Elements`` (a tree of elements), ``CallSyntax``
+  (``f(a=1)``); ``FirstChar`` picks one; ``Builtin`` is a block that is no function call.
 * Where does generation begin?  ``Start``.
 
 Spellings are templates with slots, ``<parameter={key}>\\n{value}\\n</parameter>\\n``: the parser takes its
@@ -104,6 +104,23 @@ class Tagged:
 
 
 @dataclass(frozen=True)
+class Elements:
+    """A head with the name, then arguments as a tree of elements named after their keys, typed by the tool's schema.
+
+    ``space`` stands before every tag of the templates. An object holds an element for each key, an array one named
+    ``item`` for each item, text is a scalar. ``tail`` ends the call, ``around`` are the tags of what encloses it.
+    ``style`` is XGrammar's name for the same spelling.
+    """
+
+    space: str
+    head: str
+    tail: str
+    around: tuple[str, str]
+    item: str = "item"
+    style: str = ""
+
+
+@dataclass(frozen=True)
 class CallSyntax:
     """Calls as a programming language writes them: ``f(a=1, b="x")``, in a list where ``wrap`` is set; ``loose``:
     the brackets of the list may be missing.
@@ -131,7 +148,7 @@ class Builtin:
     """Text for a tool that is no function (code for an interpreter), up to the block's closer: dropped and counted."""
 
 
-Grammar = Envelope | Named | Tagged | CallSyntax | Builtin
+Grammar = Envelope | Named | Tagged | Elements | CallSyntax | Builtin
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from typing import Any, Literal, NamedTuple
 
 from .errors import ConfigurationError
 from .registry import get_dialect
-from .spec import Call, CallBlock, Dialect, Edge, FirstChar, Push, Region, Sink
+from .spec import Call, CallBlock, Dialect, Edge, FirstChar, Goto, Push, Region, Sink
 from .tag_calls import Functions, block_calls
 from .tag_formats import Format, any_text, choice, const, optional, regex, separated, sequence, tag
 from .tag_values import object_schema
@@ -176,8 +176,8 @@ class _Response:
         return choice(elements)
 
     def _excluded(self) -> set[str]:
-        """Markers that are no openers, but that the parser acts on in plain text."""
-        edges = [edge for edge in self._dialect.openers if not isinstance(edge.do, (Call, Push))]
+        """Markers that are no openers, but that the parser acts on in plain text; not those of a channel's ends."""
+        edges = [edge for edge in self._dialect.openers if not isinstance(edge.do, (Call, Push, Goto))]
         edges += [edge for edge in self._edges(Sink.CONTENT) if not isinstance(edge.do, (Call, Push))]
         think = self._dialect.reasoning
         tags = {think.open, think.close} if think is not None and self._reasoning else set()
@@ -203,7 +203,7 @@ class _Response:
         opener = const(think.open + "\n" * think.trim_open[1])
         openers = () if think.calls == "keep" else _texts(self._dialect.openers)
         body = any_text({think.open, think.close, *openers})
-        section = sequence([body, think.close + "\n" * think.trim_close[1]])
+        section = sequence([body, think.close + "\n" * think.trim_close[1] + think.after])
         if optional_:
             return choice([sequence([opener, section, response]), response])
         return sequence([optional(opener), section, response])

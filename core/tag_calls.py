@@ -13,8 +13,10 @@ from typing import Any
 
 from .errors import ConfigurationError
 from .head import is_name
-from .spec import CallBlock, CallSyntax, Envelope, FirstChar, Grammar, Named, Tagged
+from .schema import ToolSchema
+from .spec import CallBlock, CallSyntax, Elements, Envelope, FirstChar, Grammar, Named, Tagged
 from .syntax_grammar import arguments_grammar
+from .tag_elements import members
 from .tag_formats import Format, Part, const, fill, optional, regex, separated, sequence, tag
 from .tag_values import json_value, raw_value
 
@@ -72,12 +74,15 @@ def _tagged(payload: Tagged, block: CallBlock, name: str, schema: dict[str, Any]
     XGrammar's style of the same spelling is used only where the schema declares no arguments: it allows any blanks
     around a value, and blanks inside the delimiters are part of a string.
     """
-    parts: list[Part] = fill(payload.head, {"name": name})
+    parts: list[Part] = fill(payload.head, {"name": name, "index": _DIGITS})
     properties = schema.get("properties")
     if isinstance(properties, Mapping):
         required = schema.get("required") or ()
         for key in properties:
-            argument = fill(payload.argument, {"key": key, "value": raw_value(payload, key, schema)})
+            slots: dict[str, Part] = {"key": _written_key(payload, key), "value": raw_value(payload, key, schema)}
+            if payload.words:
+                slots["type"] = _type_word(payload, ToolSchema(schema).types(key))
+            argument = fill(payload.argument, slots)
             if key in required:
                 parts += argument
             else:
@@ -86,6 +91,23 @@ def _tagged(payload: Tagged, block: CallBlock, name: str, schema: dict[str, Any]
         style: Format = {"type": "json_schema", "json_schema": schema, "style": payload.style}
         parts.append({"type": "or", "elements": [const(""), sequence([style, "\n"])]})
     return [*parts, payload.tail]
+
+
+def _written_key(payload: Tagged, key: str) -> str:
+    return key.replace("&", "&amp;").replace('"', "&quot;") if payload.entities else key
+
+
+def _type_word(payload: Tagged, types: frozenset[str]) -> str:
+    """What {type} says of a value of these types: text where it may be a string."""
+    words = dict(payload.words)
+    if not types or "string" in types:
+        return words["string"]
+    return next((word for kind, word in payload.words if kind in types), words.get("", words["string"]))
+
+
+def _elements(payload: Elements, block: CallBlock, name: str, schema: dict[str, Any]) -> list[Part]:
+    head = fill(payload.space + payload.head, {"name": name})
+    return [*head, members(payload, schema), payload.space + payload.tail]
 
 
 def _call_syntax(payload: CallSyntax, block: CallBlock, name: str, schema: dict[str, Any]) -> list[Part]:
@@ -97,5 +119,6 @@ FORMATS: dict[type[Any], Callable[..., list[Part]]] = {
     Envelope: _envelope,
     Named: _named,
     Tagged: _tagged,
+    Elements: _elements,
     CallSyntax: _call_syntax,
 }

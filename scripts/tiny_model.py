@@ -41,6 +41,10 @@ PLAIN_MARKERS = [
     "</seed:think>",
     "<minimax:tool_call>",
     "</minimax:tool_call>",
+    # MiniMax M3
+    "]<]minimax[>[",
+    "<mm:think>",
+    "</mm:think>",
 ]
 SPECIAL_MARKERS = [
     # DeepSeek
@@ -49,12 +53,16 @@ SPECIAL_MARKERS = [
     "<｜tool▁call▁begin｜>",
     "<｜tool▁call▁end｜>",
     "<｜tool▁sep｜>",
+    "｜DSML｜",
     # Kimi
     "<|tool_calls_section_begin|>",
     "<|tool_calls_section_end|>",
     "<|tool_call_begin|>",
     "<|tool_call_end|>",
     "<|tool_call_argument_begin|>",
+    "<|open|>",
+    "<|close|>",
+    "<|sep|>",
     # Llama
     "<|python_start|>",
     "<|python_end|>",

@@ -93,6 +93,32 @@ CONTROL_MARKERS: dict[str, tuple[str, ...]] = {
         "<|call|>",
         "<|return|>",
     ),
+    "deepseek_v32": (
+        "<｜DSML｜function_calls>",
+        "</｜DSML｜function_calls>",
+        "</｜DSML｜invoke>",
+        "</｜DSML｜parameter>",
+    ),
+    "deepseek_v4": ("<｜DSML｜tool_calls>", "</｜DSML｜tool_calls>", "</｜DSML｜invoke>", "</｜DSML｜parameter>"),
+    "deepseek_v41": ("<｜DSML｜ calls>", "</｜DSML｜ calls>", "</｜DSML｜ invoke>", "</｜DSML｜ parameter>"),
+    "kimi_k3": (
+        "<|open|>think<|sep|>",
+        "<|close|>think<|sep|>",
+        "<|open|>response<|sep|>",
+        "<|close|>response<|sep|>",
+        "<|open|>tools<|sep|>",
+        "<|close|>tools<|sep|>",
+        "<|close|>call<|sep|>",
+        "<|close|>argument<|sep|>",
+        "<|close|>message<|sep|>",
+    ),
+    "minimax_m3": (
+        "]<]minimax[>[<tool_call>",
+        "]<]minimax[>[</tool_call>",
+        "]<]minimax[>[</invoke>",
+        "<mm:think>",
+        "</mm:think>",
+    ),
 }
 
 

@@ -215,6 +215,37 @@ OWN: dict[str, list[str]] = {
         '<|channel|>commentary to=functions.write_file<|message|>{"path": "@", "content": "¦'
         "<|channel|>@"
     ),
+    **{
+        dialect: listed(
+            f'{block}¦<｜DSML｜{gap}invoke name="¦<｜DSML｜{gap}invoke name="ping">¦<｜DSML｜{gap}invoke name="ping"/>¦'
+            f'{block}\n<｜DSML｜{gap}invoke name="write_file">\n<｜DSML｜{gap}parameter name="path" string="true">¦'
+            f'<｜DSML｜{gap}parameter name="@" string="false">¦<｜DSML｜{gap}parameter name="content">¦'
+            f'<｜DSML｜{gap}parameter name="arguments" string="true">¦<｜DSML｜{gap}invoke name="nope">¦'
+            f'\n<｜DSML｜{gap}parameter name="tags" string="¦true">¦false">¦"/>¦'
+            f'{block}<｜DSML｜{gap}invoke name="book">¦<｜DSML｜¦</｜DSML｜¦｜DSML｜¦'
+            f'<｜DSML｜{gap}parameter name="path" string="true">@</｜DSML｜{gap}parameter>'
+        )
+        for dialect, block, gap in (
+            ("deepseek_v32", "<｜DSML｜function_calls>", ""),
+            ("deepseek_v4", "<｜DSML｜tool_calls>", ""),
+            ("deepseek_v41", "<｜DSML｜ calls>", " "),
+        )
+    },
+    "kimi_k3": listed(
+        '<|open|>call tool="write_file" index="1"<|sep|>¦<|open|>call tool="¦" index="@"<|sep|>¦'
+        '<|open|>argument key="path" type="string"<|sep|>¦<|open|>argument key="@" type="object"<|sep|>¦'
+        '<|open|>argument key="content" type="¦<|open|>json type="object"<|sep|>¦<|close|>json<|sep|>¦<|sep|>¦'
+        '<|open|>tools<|sep|><|open|>call tool="book" index="1"<|sep|>¦<|open|>argument key="tags"<|sep|>¦<|open|>¦'
+        '<|close|>¦<|close|>think<|open|>response<|sep|>¦&amp;¦&quot;¦<|close|>think¦<|open|>call tool="nope"<|sep|>'
+    ),
+    "minimax_m3": listed(
+        ']<]minimax[>[¦]<]minimax[>[<¦]<]minimax[>[</¦]<]minimax[>[<invoke name="¦]<]minimax[>[<path>¦'
+        ']<]minimax[>[<tool_call>]<]minimax[>[<invoke name="write_file">]<]minimax[>[<content>¦]<]minimax[>[</path>¦'
+        ']<]minimax[>[<tool_call>]<]minimax[>[<invoke name="order">]<]minimax[>[<items>]<]minimax[>[<item>¦'
+        ']<]minimax[>[<tool_call>]<]minimax[>[<invoke name="book">¦]<]minimax[>[<opts>¦]<]minimax[>[<tags>¦'
+        "]<]minimax[>[<item>¦]<]minimax[>[</item>¦]<]minimax[>[<@>¦]<]minimax[>[</@>¦]<]minimax[>[</content>¦</path>¦"
+        '<tool_call>¦</tool_call>¦<invoke name="ping">¦</invoke>¦]<]minimax[>[<note>¦]<]minimax[>[<zzz>¦<path>¦<a>'
+    ),
 }
 OPTIONS = st.fixed_dictionaries(
     {},
@@ -257,7 +288,10 @@ def soups(dialect: str) -> st.SearchStrategy[str]:
 
 
 def protocol_words(dialect: str, text: str) -> set[str]:
-    """Words inside markup that is no text and no call: channel names and content types of a header."""
+    """Words inside markup that is no text and no call: channel names and types of a header, attributes of a tag."""
+    if dialect.startswith("deepseek_v") or dialect == "kimi_k3":
+        attributes = re.findall(r"""(?:string|type|index)=["']?([^"'<>\n]*)""", text)
+        return {word for attribute in attributes for word in WORD.findall(attribute)}
     if dialect != "gpt_oss":
         return set()
     headers = re.findall(r"(?s)(?:<\|channel\|>| to=|<\|constrain\|>|<\|start\|>assistant).*?(?:<\|message\|>|$)", text)

@@ -54,6 +54,13 @@ HELD: dict[str, int] = {
     "hy_v4": len("</arg_value:6124c78e>\n</tool_calls:6124c78e>") - 1,
     # a message's end, nothing else is legal in a body; between messages "<|start|>assistant"
     "gpt_oss": len("<|start|>assistant") - 1,
+    # as qwen3_coder: a value's closer, a newline and its follower
+    "deepseek_v32": len("\r\n</｜DSML｜parameter>\r\n</｜DSML｜function_calls>") - 1,
+    "deepseek_v4": len("\r\n</｜DSML｜parameter>\r\n</｜DSML｜function_calls>") - 1,
+    "deepseek_v41": len("\r\n</｜DSML｜ parameter>\r\n<｜DSML｜ parameter name=\"") - 1,
+    "kimi_k3": len('<|close|>argument<|sep|><|open|>argument key="') - 1,
+    # a marked closer of the longest name in the corpus, a newline and the next marker
+    "minimax_m3": len("]<]minimax[>[</start_line>\n]<]minimax[>[") - 1,
 }
 VERBATIM = ("deepseek_v3", "hermes", "deepseek_v31", "kimi_k2", "mistral", "gpt_oss")
 STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')

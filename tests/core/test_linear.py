@@ -71,6 +71,15 @@ STRING_HEADS: dict[str, str] = {
     "lfm2": "<|tool_call_start|>[write_file(content='",
     "gemma4": '<|tool_call>call:write_file{content:<|"|>',
     "functiongemma": "<start_function_call>call:write_file{content:<escape>",
+    "deepseek_v32": '<｜DSML｜function_calls>\n<｜DSML｜invoke name="write_file">\n'
+    '<｜DSML｜parameter name="content" string="true">',
+    "deepseek_v4": '<｜DSML｜tool_calls>\n<｜DSML｜invoke name="write_file">\n'
+    '<｜DSML｜parameter name="content" string="true">',
+    "deepseek_v41": '<｜DSML｜ calls>\n<｜DSML｜ invoke name="write_file">\n'
+    '<｜DSML｜ parameter name="content" string="true">',
+    "kimi_k3": '<|open|>tools<|sep|><|open|>call tool="write_file" index="1"<|sep|>'
+    '<|open|>argument key="content" type="string"<|sep|>',
+    "minimax_m3": ']<]minimax[>[<tool_call>\n]<]minimax[>[<invoke name="write_file">]<]minimax[>[<content>',
 }
 CONTENT_HEADS: dict[str, str] = {dialect: "" for dialect in STRING_HEADS} | {"gpt_oss": "<|channel|>final<|message|>"}
 OPENERS: dict[str, list[str]] = {
@@ -163,6 +172,27 @@ OPENERS: dict[str, list[str]] = {
     "mistral": listed("[TOOL_CALLS]¦[TOOL_CALLS]f¦[ARGS]¦[TOOL_CALLS]f[CALL_ID]¦\n[THINK]¦[TOOL_"),
     "gpt_oss": listed(
         "<|channel|>¦<|message|>¦ to=¦<|start|>assistant¦<|end|>¦<|end|><|start|>assistant<|channel|>¦<|constrain|>"
+    ),
+    "deepseek_v32": listed(
+        '<｜DSML｜function_calls>¦<｜DSML｜invoke name="¦<｜DSML｜invoke name="ping">¦</｜DSML｜parameter>\n¦'
+        "</｜DSML｜invoke>"
+    ),
+    "deepseek_v4": listed(
+        '<｜DSML｜tool_calls>\n<｜DSML｜invoke¦<｜DSML｜parameter name="¦<｜DSML｜parameter name="path" string="¦'
+        '\n<｜DSML｜parameter name="path¦</｜DSML｜parameter>\n</｜DSML｜invo¦<｜DSML｜invoke name="ping"/>'
+    ),
+    "deepseek_v41": listed(
+        '<｜DSML｜ calls>¦</｜DSML｜ calls>¦</｜DSML｜ parameter></｜DSML｜¦<｜DSML｜ invoke name="f">\n'
+    ),
+    "kimi_k3": listed(
+        "<|open|>tools<|sep|>¦<|open|>tools<|sep|><|open|>call tool=¦<|close|>argument<|sep|>¦<|close|>think¦"
+        '<|open|>argument key="¦<|open|>argument key="path¦<|close|>argument<|sep|><|close|>call<|sep|>¦'
+        "<|open|>response<|sep|>¦<|close|>response<|sep|><|open|>¦<|open|>"
+    ),
+    "minimax_m3": listed(
+        "]<]minimax[>[¦]<]minimax[>[<¦]<]minimax[>[<tool_call>¦]<]minimax[>[<path>¦]<]minimax[>[</content>¦"
+        "]<]minimax[>[</content> ¦</content>¦</content>]<]minimax[>[</content¦]<]minimax[>[<invoke name=¦"
+        "</content>]<]minimax[>[<¦</content>\n¦<tool_call>¦</"
     ),
 }
 
@@ -329,6 +359,26 @@ def adversaries() -> dict[str, tuple[str, str]]:
     add("gpt_oss", "header without end", "<|channel|>" + "n" * SIZE)
     add("gpt_oss", "broken headers", fill("<|channel|>x<|end|><|start|>assistant"))
     add("gpt_oss", "recipients", fill(" to=functions.ping"))
+    dsml = '<｜DSML｜tool_calls>\n<｜DSML｜invoke name="book">\n'
+    title = '<｜DSML｜parameter name="title" string="true">'
+    add("deepseek_v4", "name without end", '<｜DSML｜tool_calls>\n<｜DSML｜invoke name="' + "n" * SIZE)
+    add("deepseek_v4", "attribute without end", dsml + '<｜DSML｜parameter name="title" string="' + "n" * SIZE)
+    add("deepseek_v4", "parameters", dsml + fill(title + "x</｜DSML｜parameter>\n"))
+    add("deepseek_v4", "blanks in a wrapper", dsml + '<｜DSML｜parameter name="input" string="true">' + " " * SIZE)
+    add("deepseek_v4", "JSON value", dsml + '<｜DSML｜parameter name="opts" string="false">' + fill('{"a":'))
+    invoke = ']<]minimax[>[<tool_call>]<]minimax[>[<invoke name="book">'
+    for key in ("opts", "tags", "note", "zzz"):
+        head = invoke + f"]<]minimax[>[<{key}>"
+        add("minimax_m3", f"trees ({key})", invoke + fill(f"]<]minimax[>[<{key}>", LONG))
+        add("minimax_m3", f"items ({key})", head + fill("]<]minimax[>[<item>x]<]minimax[>[</item>"))
+        add("minimax_m3", f"blanks ({key})", head + " " * SIZE + "x")
+        add("minimax_m3", f"mixed text ({key})", head + fill("]<]minimax[>[<a>]<]minimax[>[</a>x<"))
+        add("minimax_m3", f"markers ({key})", head + "]<]minimax[>[<a>" + fill("]<]minimax[>[ "))
+    add("minimax_m3", "closers", invoke + fill("]<]minimax[>[</a>"))
+    add("minimax_m3", "tag without end", invoke + "]<]minimax[>[<" + "t" * SIZE)
+    add("minimax_m3", "tags without end in text", STRING_HEADS["minimax_m3"] + fill("]<]minimax[>[<" + "t" * 250))
+    add("minimax_m3", "closers and blanks", STRING_HEADS["minimax_m3"] + fill("]<]minimax[>[</content>" + " " * 100))
+    add("minimax_m3", "bare closers and tags", STRING_HEADS["minimax_m3"] + fill("</content>]<]minimax[>[</content"))
     return cases
 
 
