@@ -22,7 +22,7 @@ from typing import Any, Literal, NamedTuple
 
 from .errors import ConfigurationError
 from .registry import get_dialect
-from .spec import Call, CallBlock, Dialect, Edge, FirstChar, Goto, Push, Region, Sink
+from .spec import Call, CallBlock, CallSyntax, Dialect, Edge, Envelope, FirstChar, Goto, Push, Region, Sink
 from .tag_calls import Functions, block_calls
 from .tag_formats import Format, any_text, choice, const, optional, regex, separated, sequence, tag
 from .tag_values import object_schema
@@ -215,7 +215,9 @@ def _holds_all(way: _Way) -> bool:
         return True
     payload = way.block.payload
     payload = payload.other if isinstance(payload, FirstChar) else payload
-    return bool(getattr(payload, "between", "")) or getattr(payload, "shape", "") == "array"
+    if isinstance(payload, CallSyntax):
+        return bool(payload.between)
+    return isinstance(payload, Envelope) and payload.shape == "array"
 
 
 def _texts(edges: Iterable[Edge]) -> set[str]:

@@ -68,6 +68,15 @@ SPECIAL_MARKERS = [
     "<|python_end|>",
     "<|eom|>",
     "<|eot|>",
+    "<|python_tag|>",
+    # InternLM
+    "<|action_start|>",
+    "<|action_end|>",
+    "<|plugin|>",
+    "<|interpreter|>",
+    # Granite 3, Phi-4-mini
+    "<|tool_call|>",
+    "<|/tool_call|>",
     # gpt-oss
     "<|start|>",
     "<|end|>",

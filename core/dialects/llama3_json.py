@@ -16,15 +16,13 @@ Meta's own alternative, ``<function=NAME>{…}</function>``, is read wherever JS
 from ..registry import register
 from ..spec import Call, CallBlock, Dialect, Envelope, Named, Start, on
 
-CALL = CallBlock(
-    Envelope(
-        arguments=("parameters", "arguments"),
-        canonical='{"name": "{name}", "parameters": {arguments}}',
-        between="; ",
-    ),
-    close=("<|python_end|>",),
-    confirm=True,
+OBJECT = Envelope(
+    arguments=("parameters", "arguments"),
+    canonical='{"name": "{name}", "parameters": {arguments}}',
+    between="; ",
 )
+CALL = CallBlock(OBJECT, confirm=True)
+WRAPPED = CallBlock(OBJECT, close=("<|python_end|>",), confirm=True)
 FUNCTION = CallBlock(Named("<function={name}>"), close=("</function>",), confirm=True)
 
 register(
@@ -32,7 +30,8 @@ register(
         "llama3_json",
         openers=(
             on(Call(CALL), "{", at="start", consume=False, trim=(2, 0)),
-            on(Call(CALL), "<|python_tag|>", "<|python_start|>"),
+            on(Call(CALL), "<|python_tag|>"),
+            on(Call(WRAPPED), "<|python_start|>"),
             on(Call(FUNCTION), "<function=", consume=False),
         ),
         start=Start("plain", turn="<|start_header_id|>assistant<|end_header_id|>\n\n"),

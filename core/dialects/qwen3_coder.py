@@ -48,7 +48,7 @@ register(
             ),
         ),
         start=Start("plain", kwargs=("enable_thinking",), turn="<|im_start|>assistant\n"),
-        aliases=("qwen3_xml", "qwen3coder", "qwen_xml", "qwen_coder", "nanbeige"),
+        aliases=("qwen3_xml", "qwen3coder", "qwen_xml", "qwen_coder", "nanbeige", "interns2-preview"),
         stops=("<|im_end|>", "<|endoftext|>"),
         between="\n",
         summary="Qwen3-Coder, Qwen3.5, Qwen3.6, Qwen3.8",
