@@ -99,6 +99,18 @@ SPECIAL_MARKERS = [
         for slash in ("", "/")
     ),
     "<tool_sep:opensource>",
+    # LFM2
+    "<|tool_call_start|>",
+    "<|tool_call_end|>",
+    # Gemma 4, FunctionGemma
+    "<|tool_call>",
+    "<tool_call|>",
+    '<|"|>',
+    "<|channel>",
+    "<channel|>",
+    "<start_function_call>",
+    "<end_function_call>",
+    "<escape>",
     # Mistral
     "[TOOL_CALLS]",
     "[ARGS]",
