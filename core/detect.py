@@ -29,7 +29,7 @@ from .response import ResponseParser, prompt_opens_reasoning
 from .serving.tokens import missing_markers, spellings
 from .spec import Call, Dialect, FirstChar, Push
 
-__all__ = ["Detection", "detect", "reads_back"]
+__all__ = ["Detection", "detect", "quiet", "reads_back"]
 
 
 @dataclass(frozen=True)
@@ -53,9 +53,9 @@ class Detection:
 
 def detect(model: Model) -> Detection:
     """The dialect of a model. Never raises, and never guesses."""
-    with _quiet():
+    with quiet():
         found = Probes() if model.render is None else probe(model.render)
-        if any(found.groups):
+        if found.written:
             return _by_template(model, found)
         return _by_vocabulary(model) if model.template is None else _unwritten(model, found)
 
@@ -66,7 +66,7 @@ def detect(model: Model) -> Detection:
 def _by_template(model: Model, found: Probes) -> Detection:
     dialects = [get_dialect(name) for name in list_dialects()]
     left = dialects
-    for group in found.groups:  # a kind of message that no dialect reads back says nothing
+    for group in found.written:  # a kind of message that no dialect reads back says nothing
         left = [dialect for dialect in left if any(reads_back(dialect, item) for item in group)] or left
     if left == dialects:
         return Detection(
@@ -128,17 +128,17 @@ Trait = Callable[[Dialect], bool]
 def _traits(model: Model, found: Probes) -> Iterator[tuple[str, Trait]]:
     """What tells dialects apart that read the same calls, the strongest first."""
     yield "its tokenizer lacks their markers", lambda dialect: not (model.complete and missing_markers(model, dialect))
-    thoughts = [item for group in found.groups for item in group if item.thought]
+    thoughts = [item for group in found.written for item in group if item.thought]
     yield "they do not read its reasoning", lambda dialect: any(
         (_read(dialect, item)[0].reasoning or "").strip() == item.thought for item in thoughts
     )
     yield "its prompt ends in another way", lambda dialect: _understands(dialect, found.generation)
-    texts = [item.text for item in found.groups[0]]
+    texts = [item.text for item in found.written[0]]
     yield "they are spelled in another way", lambda dialect: any(
         all(piece in text for piece in _pieces(dialect)) for text in texts
     )
     yield "they are framed in another way", lambda dialect: all(
-        any(reads_back(dialect, item, exact=True) for item in group) for group in found.groups if group
+        any(reads_back(dialect, item, exact=True) for item in group) for group in found.written
     )
 
 
@@ -170,8 +170,7 @@ def _pieces(dialect: Dialect) -> list[str]:
 
 
 def _sample(found: Probes) -> tuple[str, ...]:
-    text = next((group[0].text for group in found.groups if group), "")
-    return (f"it writes {text[:160]!r}",)
+    return (f"it writes {found.written[0][0].text[:160]!r}",)
 
 
 # ---- without calls in a template --------------------------------------------------------------------------
@@ -219,7 +218,7 @@ def _only_tokens(dialect: Dialect) -> bool:
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def quiet() -> Iterator[None]:
     """Texts of other dialects are no anomalies that anybody should read about."""
     here = threading.get_ident()
     logger = logging.getLogger("toolglot")

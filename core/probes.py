@@ -52,12 +52,17 @@ class Probe:
 
 @dataclass(frozen=True)
 class Probes:
-    """``groups``: the renderings of each kind of message; ``generation``: the end of a prompt; ``error``: why nothing
-    could be rendered."""
+    """``groups``: each kind of message and its renderings; ``generation``: the end of a prompt; ``error``: the first
+    refusal of the template."""
 
-    groups: tuple[tuple[Probe, ...], ...] = ()
+    groups: tuple[tuple[str, tuple[Probe, ...]], ...] = ()
     generation: str = ""
     error: str = ""
+
+    @property
+    def written(self) -> tuple[tuple[Probe, ...], ...]:
+        """The groups that hold something."""
+        return tuple(group for _, group in self.groups if group)
 
 
 def probe(render: Render) -> Probes:
@@ -87,7 +92,7 @@ def probe(render: Render) -> Probes:
             text = _without_tail(text, tail)
             if calls[0][0] in text:
                 found.setdefault((header, text), Probe(kind, calls, header, text, thought if thought in text else ""))
-        groups.append(tuple(found.values()))
+        groups.append((kind, tuple(found.values())))
     return Probes(tuple(groups), generation, error)
 
 
