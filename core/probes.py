@@ -17,9 +17,10 @@ from typing import Any
 
 from .chat_template import Render
 
-__all__ = ["TOOLS", "Probe", "Probes", "probe"]
+__all__ = ["ONE", "SAID", "THINKING", "TOOLS", "Probe", "Probes", "probe"]
 
 SAID = "I will look that up."
+THINKING = "reasoning"  # the kind that may come without
 THOUGHT = "Both of them are needed."
 USER = {"role": "user", "content": "Please look it up."}
 
@@ -79,7 +80,7 @@ def probe(render: Render) -> Probes:
         ("one call", ONE, "", ""),
         ("text and two calls", TWO, SAID, ""),
         ("blanks in a value", BLANKS, "", ""),
-        ("reasoning", ONE, "", THOUGHT),
+        (THINKING, ONE, "", THOUGHT),
     ):
         found: dict[tuple[str, str], Probe] = {}
         for message in _messages(calls, said, thought):

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from ..detect import detect, quiet, reads_back
 from ..model_files import Model, read_model
-from ..probes import probe
+from ..probes import THINKING, probe
 from ..registry import get_dialect
 from ..serving.prompt import has_reasoning
 from ..serving.tokens import missing_markers, spellings
@@ -84,6 +84,8 @@ def _round_trip(model: Model, dialect: Dialect) -> Iterator[str]:
         return
     with quiet():
         for kind, group in found.groups:
+            if kind == THINKING and not any(item.thought for item in group):
+                continue  # said below
             if not group:
                 yield f"round trip, {kind}: not verified, the template does not render it"
             elif any(reads_back(dialect, item) for item in group):
