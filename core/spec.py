@@ -329,10 +329,7 @@ class Dialect:
     template's text between two blocks. ``stops`` are the end-of-turn tokens, ``keep_special`` says that markers
     are special tokens, which a detokenizer must keep. ``messages``: the canonical headers of a dialect whose
     responses are messages with headers. ``answer``: tags that some families put around the content. ``variants``:
-    where checkpoints spell the markers differently.
-=======
-    responses are messages with headers. ``answer``: tags that some families put around the content. ``summary`` names
-    the families, ``engines`` other parsers for them.
+    where checkpoints spell the markers differently. ``summary`` names the families, ``engines`` other parsers for them.
     """
 
     name: str
