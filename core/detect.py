@@ -2,12 +2,13 @@
 
 The template is the best witness. It writes known calls (probes.py), and a dialect explains them if it reads exactly
 these calls back and leaves nothing behind. Several may: some families share grammar and markers. They are told apart
-by what else they declare, one trait after the other: control tokens that the tokenizer lacks, reasoning, what the
-prompt ends with, the template's own spelling, framing newlines. A trait only decides where it holds for some of them
-and not for others; it never brings a dialect back.
+by what else they declare, one trait after the other (_traits). A trait only decides where it holds for some of them
+and not for others; it never brings a dialect back. What is left must also expect the prompt's end, unless its calls
+are marked by control tokens.
 
-Without a template the vocabulary decides, if the control tokens of exactly one dialect are there. Certain is only what
-is left alone; everything else is a refusal that names the candidates. A wrong dialect is worse than none.
+Where no calls are written, control tokens of exactly one dialect in the vocabulary decide, if the template shows tools
+to the model, or there is none. Everything else is a refusal that names the candidates: a wrong dialect is worse than
+none.
 """
 
 from __future__ import annotations
@@ -18,18 +19,18 @@ import re
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 from .deltas import Message, assemble
 from .model_files import Model
 from .probes import ONE, SAID, TOOLS, Probe, Probes, probe
 from .registry import get_dialect, list_dialects
 from .response import ResponseParser, prompt_opens_reasoning
-from .serving.tokens import missing_markers, spellings
-from .spec import Call, Dialect, FirstChar, Push
+from .serving.tokens import as_spelled, missing_markers, spellings
+from .spec import Call, CallBlock, Dialect, Edge, FirstChar, Push, Region, Skip
 
-__all__ = ["Detection", "detect", "reads_back"]
+__all__ = ["Detection", "detect", "quiet", "reads_back"]
 
 
 @dataclass(frozen=True)
@@ -53,43 +54,51 @@ class Detection:
 
 def detect(model: Model) -> Detection:
     """The dialect of a model. Never raises, and never guesses."""
-    with _quiet():
+    with quiet():
         found = Probes() if model.render is None else probe(model.render)
-        if any(found.groups):
-            return _by_template(model, found)
-        return _by_vocabulary(model) if model.template is None else _unwritten(model, found)
+        return _by_template(model, found) if found.written else _without_calls(model, found)
 
 
 # ---- by the template --------------------------------------------------------------------------------------
 
 
 def _by_template(model: Model, found: Probes) -> Detection:
-    dialects = [get_dialect(name) for name in list_dialects()]
+    dialects = _dialects(model)
     left = dialects
-    for group in found.groups:  # a kind of message that no dialect reads back says nothing
+    for group in found.written:  # a kind of message that no dialect reads back says nothing
         left = [dialect for dialect in left if any(reads_back(dialect, item) for item in group)] or left
     if left == dialects:
-        return Detection(
-            None,
-            tuple(_marked(model)),
-            ("its chat template writes tool calls that no dialect reads back", *_sample(found)),
-            model.notes,
-        )
-    reasons = [f"{', '.join(item.name for item in left)} read{'s' * (len(left) == 1)} back the calls that its chat "
-               "template writes"]  # fmt: skip
-    for trait, holds in _traits(model, found):
+        reasons = ["its chat template writes tool calls that no dialect reads back"]
+        return Detection(None, _marked(model), (*reasons, f"it writes {found.written[0][0].text[:160]!r}"), model.notes)
+    names = ", ".join(dialect.name for dialect in left)
+    reasons = [f"{names} read{'s' * (len(left) == 1)} back the calls that its chat template writes"]
+    for trait, holds in _traits(model, found, left):
         kept = [dialect for dialect in left if holds(dialect)]
         if kept and len(kept) < len(left):
             gone = ", ".join(dialect.name for dialect in left if dialect not in kept)
             reasons.append(f"not {gone}: {trait}")
             left = kept
+    return _decided(model, left, reasons, found.generation)
+
+
+def _decided(model: Model, left: Sequence[Dialect], reasons: list[str], prompt: str) -> Detection:
+    """Certain, if one is left that nothing speaks against."""
     names = tuple(dialect.name for dialect in left)
-    if len(left) > 1:
-        return Detection(None, names, (*reasons, "nothing tells these apart"), model.notes)
-    missing = missing_markers(model, left[0]) if model.complete else []
-    if missing:
-        return Detection(None, names, (*reasons, f"but its tokenizer has no {', '.join(missing)}"), model.notes)
+    against = "nothing tells these apart" if len(left) > 1 else _against(model, left[0], prompt)
+    if against:
+        return Detection(None, names, (*reasons, against), model.notes)
     return Detection(names[0], names, tuple(reasons), model.notes)
+
+
+def _against(model: Model, dialect: Dialect, prompt: str) -> str:
+    """What speaks against a dialect all by itself."""
+    missing = missing_markers(model, dialect) if model.complete else []
+    if missing:
+        return f"but its tokenizer has no {', '.join(missing)}"
+    marked = bool(model.vocabulary) and _only_tokens(dialect) and not missing_markers(model, dialect)
+    if dialect.start.turn and not marked and not _expects(dialect, prompt):
+        return f"but the prompt ends with {prompt[-40:]!r}, where {dialect.name} has {dialect.start.turn!r}"
+    return ""
 
 
 def reads_back(dialect: Dialect, item: Probe, exact: bool = False) -> bool:
@@ -125,101 +134,143 @@ def _loaded(arguments: str) -> Any:
 Trait = Callable[[Dialect], bool]
 
 
-def _traits(model: Model, found: Probes) -> Iterator[tuple[str, Trait]]:
+def _traits(model: Model, found: Probes, left: Sequence[Dialect]) -> Iterator[tuple[str, Trait]]:
     """What tells dialects apart that read the same calls, the strongest first."""
+    everything = [item for group in found.written for item in group]
+    texts = [item.text for item in everything]
+    known = (model.template or "") + "".join(texts)
+    switches = {name for dialect in left for name in dialect.start.kwargs if name in known}
     yield "its tokenizer lacks their markers", lambda dialect: not (model.complete and missing_markers(model, dialect))
-    thoughts = [item for group in found.groups for item in group if item.thought]
     yield "they do not read its reasoning", lambda dialect: any(
-        (_read(dialect, item)[0].reasoning or "").strip() == item.thought for item in thoughts
+        (_read(dialect, item)[0].reasoning or "").strip() == item.thought for item in everything if item.thought
     )
-    yield "its prompt ends in another way", lambda dialect: _understands(dialect, found.generation)
-    texts = [item.text for item in found.groups[0]]
+    yield "its prompt ends in another way", lambda dialect: _expects(dialect, found.generation)
+    yield "its template has a switch for reasoning", lambda dialect: bool(dialect.start.kwargs) or not switches
+    yield "they have tags that it has not", lambda dialect: all(
+        tag in known or tag in model.vocabulary for tag in _tags(dialect)
+    )
     yield "they are spelled in another way", lambda dialect: any(
         all(piece in text for piece in _pieces(dialect)) for text in texts
     )
+    yield "they part two calls in another way", lambda dialect: any(_parting(dialect) in text for text in texts)
     yield "they are framed in another way", lambda dialect: all(
-        any(reads_back(dialect, item, exact=True) for item in group) for group in found.groups if group
+        any(reads_back(dialect, item, exact=True) for item in group) for group in found.written
     )
 
 
-def _understands(dialect: Dialect, prompt: str) -> bool:
-    """Whether the prompt ends with the dialect's turn marker and nothing else that would be content."""
+def _expects(dialect: Dialect, prompt: str) -> bool:
+    """Whether a prompt ends with the dialect's turn marker, and then at most what its reasoning allows."""
     turn = dialect.start.turn
     if not turn or turn not in prompt[-200:]:
         return False
-    parser = ResponseParser(dialect, [])
+    parser = ResponseParser(dialect, [], starts_in_reasoning=False)
     deltas = parser.feed(prompt.rpartition(turn)[2])
-    return not (assemble([*deltas, *parser.finish()]).content or "").strip()
+    inside = parser.region == "reasoning"
+    plain = not (assemble([*deltas, *parser.finish()]).content or "").strip()
+    return plain and (inside or dialect.start.region != "reasoning")
+
+
+def _tags(dialect: Dialect) -> set[str]:
+    """All tags but those of reasoning, which not every model of a family has."""
+    texts = spellings(replace(dialect, reasoning=None))
+    return {tag for text in texts for tag in re.findall(r"<[^<>{}\s=\"]+>", text)}
+
+
+class _Way(NamedTuple):
+    """The first way into a call, the one that the family's template writes."""
+
+    opener: str
+    section: Region | None
+    inner: str
+    block: CallBlock | None
+
+
+def _way(dialect: Dialect) -> _Way:
+    edge = next(iter(dialect.openers), None)
+    if edge is None:
+        return _Way("", None, "", None)
+    opener = _text(edge)
+    if isinstance(edge.do, Push):
+        name = edge.do.region
+        section = next(region for region in dialect.regions if region.name == name)
+        inner = next(edge for edge in section.edges if isinstance(edge.do, Call))
+        return _Way(opener, section, _text(inner), inner.do.block if isinstance(inner.do, Call) else None)
+    return _Way(opener, None, "", edge.do.block if isinstance(edge.do, Call) else None)
+
+
+def _text(edge: Edge) -> str:
+    return edge.on[0].text if edge.on[0].consume else ""
 
 
 def _pieces(dialect: Dialect) -> list[str]:
-    """The literals of the dialect's own spelling of a probe's first call: its first opener and block count."""
-    edge = next(iter(dialect.openers), None)
-    if edge is not None and isinstance(edge.do, Push):
-        section = next(region for region in dialect.regions if region.name == edge.do.region)
-        edge = next(inner for inner in section.edges if isinstance(inner.do, Call))
-    if edge is None or not isinstance(edge.do, Call):
+    """The literals of the dialect's own spelling of a probe's first call."""
+    opener, section, inner, block = _way(dialect)
+    if block is None:
         return []
-    block = edge.do.block
     payload = block.payload.other if isinstance(block.payload, FirstChar) else block.payload
-    opener = edge.on[0].text if edge.on[0].consume else ""
-    head = opener + block.pad[0] + (getattr(payload, "head", "") or getattr(payload, "canonical", ""))
+    head = getattr(payload, "head", "") or getattr(payload, "canonical", "")
+    head = (opener if section is None else inner) + block.pad[0] + head
     arguments = [getattr(payload, "argument", "").replace("{key}", key) for key in ONE[0][1]]
     filled = [text.replace("{name}", ONE[0][0]) for text in (head, *arguments)]
     return [piece for text in filled for piece in re.split(r"\{[a-z]+\}", text) if piece]
 
 
-def _sample(found: Probes) -> tuple[str, ...]:
-    text = next((group[0].text for group in found.groups if group), "")
-    return (f"it writes {text[:160]!r}",)
+def _parting(dialect: Dialect) -> str:
+    """What the family's template writes between two calls; "" where that is the payload's affair."""
+    opener, section, inner, block = _way(dialect)
+    if block is None or getattr(block.payload, "shape", "") == "array" or any(getattr(block.payload, "wrap", ())):
+        return ""
+    closer = block.pad[1] + block.close[0] if block.close else ""
+    if section is None:
+        return closer + dialect.between + opener if closer else ""
+    if section.repeat:
+        return closer + section.between + inner if closer else ""
+    ends = [_text(edge) for edge in section.edges if not isinstance(edge.do, Call)]
+    return section.pad[1] + ends[0] + dialect.between + opener
 
 
 # ---- without calls in a template --------------------------------------------------------------------------
 
 
-def _unwritten(model: Model, found: Probes) -> Detection:
-    """The template writes no calls: an ordinary chat model, or one whose calls are told of in a prompt only."""
-    reason = "its chat template writes no tool calls" + (f" ({found.error})" if found.error else "")
-    return Detection(None, tuple(_marked(model)), (reason,), model.notes)
-
-
-def _marked(model: Model) -> list[str]:
-    """Dialects whose openers occur in the template's text."""
-    template = model.template or ""
-    return [
-        name
-        for name in list_dialects()
-        if any(len(text) > 2 and text in template for text in _openers(get_dialect(name)))
-    ]
-
-
-def _openers(dialect: Dialect) -> Sequence[str]:
-    return [marker.text for edge in dialect.openers for marker in edge.on]
-
-
-def _by_vocabulary(model: Model) -> Detection:
-    """Control tokens alone: enough if no other dialect has them as well."""
-    fits = [get_dialect(name) for name in list_dialects()]
-    fits = [dialect for dialect in fits if _only_tokens(dialect) and not missing_markers(model, dialect)]
-    names = tuple(dialect.name for dialect in fits)
-    if len(fits) == 1:
-        markers = ", ".join(text for text in spellings(fits[0]) if text in model.vocabulary)
-        return Detection(names[0], names, (f"its tokenizer has {markers}, control tokens of no other dialect",),
+def _without_calls(model: Model, found: Probes) -> Detection:
+    """Control tokens alone, where no calls are written: an ordinary chat model has none, or shows no tools."""
+    if model.template is not None:
+        reasons = ["its chat template writes no tool calls" + (f" ({found.error})" if found.error else "")]
+        if TOOLS[0]["function"]["name"] not in found.generation:
+            return Detection(None, _marked(model), (*reasons, "nor does it show tools to the model"), model.notes)
+    else:
+        reasons = []
+    fits = [dialect for dialect in _dialects(model) if _only_tokens(dialect) and not missing_markers(model, dialect)]
+    expected = [dialect for dialect in fits if _expects(dialect, found.generation)]
+    fits = expected or fits
+    if not fits:
+        return Detection(None, _marked(model), (*reasons, "its tokenizer has the control tokens of no dialect"),
                          model.notes)  # fmt: skip
-    reason = "its tokenizer has the control tokens of several dialects" if fits else (
-        "its tokenizer has the control tokens of no dialect"
-    )
-    return Detection(None, names, (reason,), model.notes)
+    markers = ", ".join(sorted(tag for tag in _tags(fits[0]) if tag in model.vocabulary)) or "the control tokens"
+    whose = "of no other dialect" if len(fits) == 1 else "of several dialects"
+    found_ = _decided(model, fits, [*reasons, f"its tokenizer has {markers}, {whose}"], found.generation)
+    return replace(found_, notes=(*found_.notes, "no call could be read back"))
 
 
 def _only_tokens(dialect: Dialect) -> bool:
-    """Whether all openers of a dialect are control tokens."""
-    markers = [marker for edge in dialect.openers for marker in edge.on]
+    """Whether all calls of a dialect begin with control tokens."""
+    markers = [marker for edge in dialect.openers for marker in edge.on if not isinstance(edge.do, Skip)]
     return dialect.keep_special and all(marker.consume and not marker.plain for marker in markers)
 
 
+def _dialects(model: Model) -> list[Dialect]:
+    return [as_spelled(get_dialect(name), model) for name in list_dialects()]
+
+
+def _marked(model: Model) -> tuple[str, ...]:
+    """Dialects whose openers occur in the template's text."""
+    template = model.template or ""
+    openers = [(dialect, marker.text) for dialect in _dialects(model) for edge in dialect.openers for marker in edge.on]
+    return tuple(dict.fromkeys(dialect.name for dialect, text in openers if len(text) > 2 and text in template))
+
+
 @contextmanager
-def _quiet() -> Iterator[None]:
+def quiet() -> Iterator[None]:
     """Texts of other dialects are no anomalies that anybody should read about."""
     here = threading.get_ident()
     logger = logging.getLogger("toolglot")

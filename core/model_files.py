@@ -20,7 +20,7 @@ __all__ = ["Model", "chosen_template", "find_model", "read_model"]
 COMPLETE = ("tokenizer.json", "tekken.json", "vocab.json")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Model:
     """What is known about a model.
 

@@ -17,9 +17,10 @@ from typing import Any
 
 from .chat_template import Render
 
-__all__ = ["TOOLS", "Probe", "Probes", "probe"]
+__all__ = ["ONE", "SAID", "THINKING", "TOOLS", "Probe", "Probes", "probe"]
 
 SAID = "I will look that up."
+THINKING = "reasoning"  # the kind that may come without
 THOUGHT = "Both of them are needed."
 USER = {"role": "user", "content": "Please look it up."}
 
@@ -52,12 +53,17 @@ class Probe:
 
 @dataclass(frozen=True)
 class Probes:
-    """``groups``: the renderings of each kind of message; ``generation``: the end of a prompt; ``error``: why nothing
-    could be rendered."""
+    """``groups``: each kind of message and its renderings; ``generation``: the end of a prompt; ``error``: the first
+    refusal of the template."""
 
-    groups: tuple[tuple[Probe, ...], ...] = ()
+    groups: tuple[tuple[str, tuple[Probe, ...]], ...] = ()
     generation: str = ""
     error: str = ""
+
+    @property
+    def written(self) -> tuple[tuple[Probe, ...], ...]:
+        """The groups that hold something."""
+        return tuple(group for _, group in self.groups if group)
 
 
 def probe(render: Render) -> Probes:
@@ -74,7 +80,7 @@ def probe(render: Render) -> Probes:
         ("one call", ONE, "", ""),
         ("text and two calls", TWO, SAID, ""),
         ("blanks in a value", BLANKS, "", ""),
-        ("reasoning", ONE, "", THOUGHT),
+        (THINKING, ONE, "", THOUGHT),
     ):
         found: dict[tuple[str, str], Probe] = {}
         for message in _messages(calls, said, thought):
@@ -87,7 +93,7 @@ def probe(render: Render) -> Probes:
             text = _without_tail(text, tail)
             if calls[0][0] in text:
                 found.setdefault((header, text), Probe(kind, calls, header, text, thought if thought in text else ""))
-        groups.append(tuple(found.values()))
+        groups.append((kind, tuple(found.values())))
     return Probes(tuple(groups), generation, error)
 
 

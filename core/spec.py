@@ -328,6 +328,15 @@ class Variants:
     of: Callable[[str], Dialect]
 
 
+@dataclass(frozen=True)
+class Engines:
+    """The names of the engines' own tool-call parsers for a dialect, with blanks between: where people come from."""
+
+    vllm: str = ""
+    sglang: str = ""
+    lmdeploy: str = ""
+
+
 @dataclass(frozen=True, eq=False)
 class Dialect:
     """Everything toolglot knows about one family's output.
@@ -337,7 +346,7 @@ class Dialect:
     template's text between two blocks. ``stops`` are the end-of-turn tokens, ``keep_special`` says that markers
     are special tokens, which a detokenizer must keep. ``messages``: the canonical headers of a dialect whose
     responses are messages with headers. ``answer``: tags that some families put around the content. ``variants``:
-    where checkpoints spell the markers differently.
+    where checkpoints spell the markers differently. ``summary`` names the families, ``engines`` other parsers for them.
     """
 
     name: str
@@ -351,6 +360,7 @@ class Dialect:
     keep_special: bool = False
     between: str = ""
     summary: str = ""
+    engines: Engines = Engines()
     messages: Messages | None = None
     variants: Variants | None = None
 

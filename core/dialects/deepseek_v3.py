@@ -16,7 +16,7 @@ Reasoning: ``…\\n</think>\\n\\n``, opened by R1's prompt or by R1 itself; a ca
 """
 
 from ..registry import register
-from ..spec import Call, CallBlock, Dialect, Named, Pop, Push, Reasoning, Region, Sink, Skip, Start, on
+from ..spec import Call, CallBlock, Dialect, Engines, Named, Pop, Push, Reasoning, Region, Sink, Skip, Start, on
 
 CLOSE = ("```<｜tool▁call▁end｜>", "```", "<｜tool▁call▁end｜>")
 UNTIL = ("<｜tool▁calls▁end｜>", "<｜tool▁call▁begin｜>")
@@ -47,5 +47,6 @@ register(
         stops=("<｜end▁of▁sentence｜>",),
         keep_special=True,
         summary="DeepSeek-V3, V3-0324, R1, R1-0528",
+        engines=Engines(vllm="deepseek_v3", sglang="deepseekv3"),
     )
 )

@@ -18,7 +18,7 @@ opens the reasoning.
 """
 
 from ..registry import register
-from ..spec import Answer, Call, CallBlock, Dialect, Envelope, Reasoning, Skip, Start, on
+from ..spec import Answer, Call, CallBlock, Dialect, Engines, Envelope, Reasoning, Skip, Start, on
 
 BLOCK = CallBlock(Envelope(), close=("</tool_call>\n", "</tool_call>"), pad=("\n", "\n"))
 
@@ -35,5 +35,6 @@ register(
         aliases=("ernie-45", "ernie-x1", "ernie_x1"),
         stops=("</s>", "<|im_end|>"),
         summary="ERNIE-4.5-21B-A3B-Thinking, ERNIE X1",
+        engines=Engines(vllm="ernie45"),
     )
 )

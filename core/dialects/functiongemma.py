@@ -9,7 +9,7 @@ No reasoning; fine-tunes that write ``<think>`` write it as text. The model stop
 """
 
 from ..registry import register
-from ..spec import Call, CallBlock, CallSyntax, Dialect, Skip, Start, on
+from ..spec import Call, CallBlock, CallSyntax, Dialect, Engines, Skip, Start, on
 
 CALL = CallBlock(
     CallSyntax(
@@ -35,5 +35,6 @@ register(
         stops=("<end_of_turn>", "<start_function_response>", "<eos>"),
         keep_special=True,
         summary="FunctionGemma",
+        engines=Engines(vllm="functiongemma"),
     )
 )

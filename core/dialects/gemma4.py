@@ -19,7 +19,7 @@ it ends it. Without thinking the prompt holds an empty channel.
 """
 
 from ..registry import register
-from ..spec import Call, CallBlock, CallSyntax, Dialect, Reasoning, Skip, Start, on
+from ..spec import Call, CallBlock, CallSyntax, Dialect, Engines, Reasoning, Skip, Start, on
 
 CALL = CallBlock(
     CallSyntax(
@@ -55,5 +55,6 @@ register(
         stops=("<turn|>", "<|tool_response>", "<eos>"),
         keep_special=True,
         summary="Gemma 4",
+        engines=Engines(vllm="gemma4", sglang="gemma4"),
     )
 )

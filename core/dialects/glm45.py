@@ -19,7 +19,7 @@ Reasoning: ``\\n<think>…</think>\\n``, written by the model, or opened and clo
 """
 
 from ..registry import register
-from ..spec import Call, CallBlock, Dialect, Reasoning, Skip, Start, Tagged, on
+from ..spec import Call, CallBlock, Dialect, Engines, Reasoning, Skip, Start, Tagged, on
 
 BLOCK = CallBlock(
     Tagged(
@@ -46,5 +46,6 @@ register(
         stops=("<|endoftext|>", "<|user|>", "<|observation|>"),
         between="\n",
         summary="GLM-4.5, GLM-4.5-Air, GLM-4.6",
+        engines=Engines(vllm="glm45", sglang="glm glm45", lmdeploy="glm47"),
     )
 )

@@ -12,7 +12,7 @@ call ends it.
 """
 
 from ..registry import register
-from ..spec import Call, CallBlock, Dialect, Reasoning, Skip, Start, Tagged, on
+from ..spec import Call, CallBlock, Dialect, Engines, Reasoning, Skip, Start, Tagged, on
 
 BLOCK = CallBlock(
     Tagged(
@@ -38,5 +38,6 @@ register(
         aliases=("glm47_moe",),
         stops=("<|endoftext|>", "<|user|>", "<|observation|>"),
         summary="GLM-4.7, GLM-5 to GLM-5.3",
+        engines=Engines(vllm="glm47", sglang="glm47", lmdeploy="glm47"),
     )
 )

@@ -11,7 +11,7 @@ sentences are text.
 """
 
 from ..registry import register
-from ..spec import Answer, Call, CallBlock, Dialect, Envelope, Reasoning, Start, on
+from ..spec import Answer, Call, CallBlock, Dialect, Engines, Envelope, Reasoning, Start, on
 
 BLOCK = CallBlock(Envelope(shape="array"))
 
@@ -34,5 +34,6 @@ register(
         stops=("<|end_of_text|>",),
         keep_special=True,
         summary="Granite 3.0 to 3.3",
+        engines=Engines(vllm="granite"),
     )
 )

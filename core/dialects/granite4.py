@@ -6,7 +6,7 @@ be a JSON string that holds the object. No reasoning; the thinking models of Gra
 """
 
 from ..registry import register
-from ..spec import Call, Dialect, Skip, Start, on
+from ..spec import Call, Dialect, Engines, Skip, Start, on
 from .hermes import BLOCK
 
 register(
@@ -21,5 +21,6 @@ register(
         stops=("<|end_of_text|>",),
         between="\n",
         summary="Granite 4.0",
+        engines=Engines(vllm="granite4"),
     )
 )

@@ -9,7 +9,7 @@ answer behind it ``<answer>\\n…\\n</answer>``; a call inside the reasoning is 
 """
 
 from ..registry import register
-from ..spec import Answer, Call, CallBlock, Dialect, Envelope, Reasoning, Skip, Start, on
+from ..spec import Answer, Call, CallBlock, Dialect, Engines, Envelope, Reasoning, Skip, Start, on
 
 BLOCK = CallBlock(Envelope(shape="array"), close=("</tool_calls>",))
 
@@ -27,5 +27,6 @@ register(
         aliases=("hunyuan-a13b",),
         stops=("<|eos|>",),
         summary="Hunyuan-A13B-Instruct",
+        engines=Engines(vllm="hunyuan_a13b"),
     )
 )

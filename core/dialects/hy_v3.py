@@ -22,7 +22,22 @@ Reasoning: ``…</think>``, opened by the prompt unless ``reasoning_effort`` is 
 from functools import lru_cache
 
 from ..registry import register
-from ..spec import Call, CallBlock, Dialect, Pop, Push, Reasoning, Region, Sink, Skip, Start, Tagged, Variants, on
+from ..spec import (
+    Call,
+    CallBlock,
+    Dialect,
+    Engines,
+    Pop,
+    Push,
+    Reasoning,
+    Region,
+    Sink,
+    Skip,
+    Start,
+    Tagged,
+    Variants,
+    on,
+)
 
 
 @lru_cache
@@ -65,6 +80,7 @@ def hy_v3(suffix: str) -> Dialect:
         stops=(f"<｜hy_eos{suffix}｜>",),
         keep_special=True,
         summary="Hy3, Hy3-preview",
+        engines=Engines(vllm="hy_v3", sglang="hunyuan"),
         variants=Variants("<tool_calls{suffix}>", hy_v3),
     )
 

@@ -15,7 +15,22 @@ Reasoning: ``…</think>``, opened by the prompt unless ``reasoning_effort`` is 
 from functools import lru_cache
 
 from ..registry import register
-from ..spec import Call, CallBlock, Dialect, Pop, Push, Reasoning, Region, Sink, Skip, Start, Tagged, Variants, on
+from ..spec import (
+    Call,
+    CallBlock,
+    Dialect,
+    Engines,
+    Pop,
+    Push,
+    Reasoning,
+    Region,
+    Sink,
+    Skip,
+    Start,
+    Tagged,
+    Variants,
+    on,
+)
 
 
 @lru_cache
@@ -55,6 +70,7 @@ def hy_v4(suffix: str) -> Dialect:
         stops=(f"<｜hy_eos{suffix}｜>",),
         keep_special=True,
         summary="Hy4-preview",
+        engines=Engines(vllm="hy_v4", sglang="hunyuan"),
         variants=Variants("<tool_calls{suffix}>", hy_v4),
     )
 

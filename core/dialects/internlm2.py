@@ -14,7 +14,7 @@ Reasoning: ``<think>\\n…\\n</think>\\n\\n`` of Intern-S1, opened by the prompt
 """
 
 from ..registry import register
-from ..spec import Builtin, Call, CallBlock, Dialect, Envelope, Push, Reasoning, Region, Sink, Skip, Start, on
+from ..spec import Builtin, Call, CallBlock, Dialect, Engines, Envelope, Push, Reasoning, Region, Sink, Skip, Start, on
 
 CLOSE = ("<|action_end|>",)
 PLUGIN = CallBlock(
@@ -49,5 +49,6 @@ register(
         stops=("<|im_end|>",),
         keep_special=True,
         summary="InternLM2, InternLM2.5, Intern-S1",
+        engines=Engines(vllm="internlm", sglang="interns1", lmdeploy="internlm intern-s1 interns2-preview"),
     )
 )

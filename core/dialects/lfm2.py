@@ -13,7 +13,7 @@ Reasoning: ``<think>…</think>``, opened by the model itself (LFM2.5 Thinking).
 """
 
 from ..registry import register
-from ..spec import Call, CallBlock, CallSyntax, Dialect, Envelope, FirstChar, Reasoning, Skip, Start, on
+from ..spec import Call, CallBlock, CallSyntax, Dialect, Engines, Envelope, FirstChar, Reasoning, Skip, Start, on
 
 BLOCK = CallBlock(
     FirstChar((("[{", Envelope()), ("{", Envelope())), CallSyntax(loose=True)),
@@ -31,5 +31,6 @@ register(
         stops=("<|im_end|>", "<|endoftext|>"),
         keep_special=True,
         summary="LFM2, LFM2.5",
+        engines=Engines(vllm="lfm2", sglang="lfm2"),
     )
 )

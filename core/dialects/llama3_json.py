@@ -14,7 +14,7 @@ Meta's own alternative, ``<function=NAME>{…}</function>``, is read wherever JS
 """
 
 from ..registry import register
-from ..spec import Call, CallBlock, Dialect, Envelope, Named, Start, on
+from ..spec import Call, CallBlock, Dialect, Engines, Envelope, Named, Start, on
 
 OBJECT = Envelope(
     arguments=("parameters", "arguments"),
@@ -40,5 +40,6 @@ register(
         keep_special=True,
         between="; ",
         summary="Llama 3.1, 3.2, 3.3 (JSON)",
+        engines=Engines(vllm="llama3_json llama4_json", sglang="llama3", lmdeploy="llama3"),
     )
 )

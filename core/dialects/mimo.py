@@ -13,7 +13,7 @@ Reasoning: ``<think>…</think>``, written by the model; without thinking the pr
 """
 
 from ..registry import register
-from ..spec import Call, CallBlock, Dialect, Pop, Push, Reasoning, Region, Sink, Skip, Start, Tagged, on
+from ..spec import Call, CallBlock, Dialect, Engines, Pop, Push, Reasoning, Region, Sink, Skip, Start, Tagged, on
 
 FUNCTION = Tagged(
     head="<function={name}>",
@@ -42,5 +42,6 @@ register(
         start=Start("plain", turn="<|im_start|>assistant\n"),
         stops=("<|im_end|>",),
         summary="MiMo-V2-Flash, MiMo-V2.5, MiMo-V2.6",
+        engines=Engines(vllm="mimo", sglang="mimo"),
     )
 )

@@ -18,7 +18,7 @@ Reasoning: ``…\\n</think>\\n\\n``, always opened by the prompt (``<think>\\n``
 """
 
 from ..registry import register
-from ..spec import Call, CallBlock, Dialect, Pop, Push, Reasoning, Region, Sink, Skip, Start, Tagged, on
+from ..spec import Call, CallBlock, Dialect, Engines, Pop, Push, Reasoning, Region, Sink, Skip, Start, Tagged, on
 
 INVOKE = Tagged(
     head='<invoke name="{name}">\n',
@@ -51,5 +51,6 @@ register(
         aliases=("minimax", "minimax-m2"),
         stops=("[e~[",),
         summary="MiniMax-M2, M2.1, M2.5, M2.7",
+        engines=Engines(vllm="minimax_m2", sglang="minimax-m2"),
     )
 )

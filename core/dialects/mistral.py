@@ -11,7 +11,7 @@ The markers are control tokens; where the engine says which spans are, only thos
 """
 
 from ..registry import register
-from ..spec import Call, CallBlock, Dialect, Envelope, FirstChar, Named, Reasoning, Start, on
+from ..spec import Call, CallBlock, Dialect, Engines, Envelope, FirstChar, Named, Reasoning, Start, on
 
 CALL = CallBlock(
     FirstChar(
@@ -34,5 +34,6 @@ register(
         stops=("</s>",),
         keep_special=True,
         summary="Mistral Small 3.2, Devstral, Magistral, Ministral 3; Mistral-7B-v0.3 to Small 3.1",
+        engines=Engines(vllm="mistral", sglang="mistral"),
     )
 )

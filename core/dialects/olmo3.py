@@ -12,7 +12,7 @@ Reasoning: ``<think>…</think>``, ordinary text, opened by the prompt of the Th
 """
 
 from ..registry import register
-from ..spec import Call, CallBlock, CallSyntax, Dialect, FirstChar, Reasoning, Skip, Start, on
+from ..spec import Call, CallBlock, CallSyntax, Dialect, Engines, FirstChar, Reasoning, Skip, Start, on
 
 BLOCK = CallBlock(
     FirstChar((("[", CallSyntax()),), CallSyntax(wrap=("", ""), between="\n", words=("true", "false", "null"))),
@@ -29,5 +29,6 @@ register(
         aliases=("olmo",),
         stops=("<|im_end|>", "<|endoftext|>"),
         summary="OLMo 3 Instruct; OLMo 3 Think (reasoning)",
+        engines=Engines(vllm="olmo3"),
     )
 )

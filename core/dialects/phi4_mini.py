@@ -10,7 +10,7 @@ first name is text.
 """
 
 from ..registry import register
-from ..spec import Call, CallBlock, Dialect, Envelope, Skip, Start, on
+from ..spec import Call, CallBlock, Dialect, Engines, Envelope, Skip, Start, on
 
 LIST = CallBlock(Envelope(shape="array"))
 TAGGED = CallBlock(Envelope(), close=("<|/tool_call|>",))
@@ -28,5 +28,6 @@ register(
         stops=("<|end|>",),
         keep_special=True,
         summary="Phi-4-mini-instruct",
+        engines=Engines(vllm="phi4_mini_json"),
     )
 )

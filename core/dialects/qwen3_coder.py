@@ -20,7 +20,7 @@ Reasoning: ``<think>\\n…\\n</think>\\n\\n``, opened by the prompt of Qwen3.5 a
 """
 
 from ..registry import register
-from ..spec import Call, CallBlock, Dialect, Pop, Push, Reasoning, Region, Sink, Skip, Start, Tagged, on
+from ..spec import Call, CallBlock, Dialect, Engines, Pop, Push, Reasoning, Region, Sink, Skip, Start, Tagged, on
 
 FUNCTION = Tagged(
     head="<function={name}>\n",
@@ -52,5 +52,6 @@ register(
         stops=("<|im_end|>", "<|endoftext|>"),
         between="\n",
         summary="Qwen3-Coder, Qwen3.5, Qwen3.6, Qwen3.8",
+        engines=Engines(vllm="qwen3_coder qwen3_xml", sglang="qwen3_coder nanbeige", lmdeploy="qwen3coder"),
     )
 )

@@ -17,7 +17,7 @@ Reasoning: ``<seed:think>…</seed:think>\\n``, written by the model; the prompt
 """
 
 from ..registry import register
-from ..spec import Call, CallBlock, Dialect, Pop, Push, Reasoning, Region, Sink, Skip, Start, Tagged, on
+from ..spec import Call, CallBlock, Dialect, Engines, Pop, Push, Reasoning, Region, Sink, Skip, Start, Tagged, on
 
 FUNCTION = Tagged(
     head="<function={name}>\n",
@@ -55,5 +55,6 @@ register(
         stops=("<seed:eos>",),
         between="\n",
         summary="Seed-OSS-36B",
+        engines=Engines(vllm="seed_oss"),
     )
 )

@@ -16,7 +16,7 @@ Reasoning: ``…\\n</think>``, opened by the prompt (``<think>\\n``).
 """
 
 from ..registry import register
-from ..spec import Call, CallBlock, Dialect, Pop, Push, Reasoning, Region, Sink, Start, Tagged, on
+from ..spec import Call, CallBlock, Dialect, Engines, Pop, Push, Reasoning, Region, Sink, Start, Tagged, on
 
 CALL = CallBlock(
     Tagged(
@@ -48,5 +48,6 @@ register(
         stops=("<|EOT|>",),
         keep_special=True,
         summary="Step3",
+        engines=Engines(vllm="step3", sglang="step3"),
     )
 )

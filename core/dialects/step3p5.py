@@ -10,7 +10,7 @@ Reasoning: ``…\\n</think>\\n``, opened by the prompt (``<think>\\n``), with no
 """
 
 from ..registry import register
-from ..spec import Call, CallBlock, Dialect, Pop, Push, Reasoning, Region, Sink, Skip, Start, on
+from ..spec import Call, CallBlock, Dialect, Engines, Pop, Push, Reasoning, Region, Sink, Skip, Start, on
 from .qwen3_coder import FUNCTION
 
 register(
@@ -34,5 +34,6 @@ register(
         aliases=("step5",),
         stops=("<|im_end|>",),
         summary="Step-3.5-Flash, Step-3.7-Flash, Step-5",
+        engines=Engines(vllm="step3p5", sglang="step3p5"),
     )
 )
