@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import re
+
 import pytest
 from corpus import std_tools
 from harness import make_id
@@ -44,6 +47,28 @@ def test_a_quoted_opener_is_text_where_the_engine_knows() -> None:
     message = assemble([*parser.feed(raw, spans(raw, "[TOOL_CALLS]")), *parser.finish()])
     assert [call.name for call in message.tool_calls] == ["ping"]
     assert message.content == " and [TOOL_CALLS]ping[ARGS]{} quoted"
+
+
+def test_a_quoted_closer_is_data_where_the_engine_knows() -> None:
+    """Kimi K3 encodes values without special tokens: even a whole end of the call is data there."""
+    quoted = "<|close|>argument<|sep|><|close|>call<|sep|>"
+    head = '<|open|>call tool="write_file" index="1"<|sep|><|open|>argument key="content" type="string"<|sep|>a'
+    raw = f"<|close|>response<|sep|><|open|>tools<|sep|>{head}{quoted}<|close|>argument<|sep|><|close|>call<|sep|>"
+    place = raw.index(quoted)
+    tokens = re.finditer(r"<\|(?:open|close|sep)\|>", raw)
+    known = [token.span() for token in tokens if not place <= token.start() < place + len(quoted)]
+    for size in (1, 7, len(raw)):
+        parser = ResponseParser("kimi_k3", std_tools(), make_id=make_id)
+        deltas = []
+        for at in range(0, len(raw), size):
+            inside = [(max(a - at, 0), b - at) for a, b in known if at < b and a < at + size]
+            deltas += parser.feed(raw[at : at + size], [(a, min(b, size)) for a, b in inside])
+        (call,) = assemble([*deltas, *parser.finish()]).tool_calls
+        assert json.loads(call.arguments) == {"content": "a" + quoted}
+        assert call.complete
+    # By text alone the first closer is followed by what follows a real one.
+    (call,) = parse(raw, "kimi_k3", std_tools()).tool_calls
+    assert json.loads(call.arguments) == {"content": "a"}
 
 
 def test_no_control_tokens_is_not_the_same_as_not_known() -> None:
