@@ -24,12 +24,21 @@ Reasoning: ``…</think>`` without newlines, opened by the prompt; a call inside
 """
 
 from ..registry import register
-from ..spec import Call, CallBlock, Dialect, Pop, Push, Reasoning, Region, Sink, Skip, Start, Tagged, on
+from ..spec import Call, CallBlock, Dialect, Engines, Pop, Push, Reasoning, Region, Sink, Skip, Start, Tagged, on
 
 D = "｜DSML｜"
 
 
-def dsml(name: str, blocks: tuple[str, ...], gap: str, aliases: tuple[str, ...], style: str, summary: str) -> Dialect:
+def dsml(
+    name: str,
+    blocks: tuple[str, ...],
+    gap: str,
+    style: str,
+    *,
+    aliases: tuple[str, ...],
+    summary: str,
+    engines: Engines,
+) -> Dialect:
     """One generation: the names of its block, the canonical one first, and the ``gap`` in front of a tag's word."""
     openers = tuple(f"<{D}{block}>" for block in blocks)
     closers = tuple(f"</{D}{block}>" for block in blocks)
@@ -68,6 +77,7 @@ def dsml(name: str, blocks: tuple[str, ...], gap: str, aliases: tuple[str, ...],
         stops=("<｜end▁of▁sentence｜>",),
         keep_special=True,
         summary=summary,
+        engines=engines,
     )
 
 
@@ -79,21 +89,31 @@ register(
         "deepseek_v32",
         ("function_calls", "tool_calls"),
         "",
-        ("deepseekv32", "deepseek-v32", "deepseek32"),
         "deepseek_xml",
-        "DeepSeek-V3.2",
+        aliases=("deepseekv32", "deepseek-v32", "deepseek32"),
+        summary="DeepSeek-V3.2",
+        engines=Engines(vllm="deepseek_v32", sglang="deepseekv32", lmdeploy="deepseek-v32"),
     )
 )
 register(
-    dsml("deepseek_v4", V4_BLOCKS, "", ("deepseekv4", "deepseek-v4"), "deepseek_xml", "DeepSeek-V4-Flash, V4-Pro")
+    dsml(
+        "deepseek_v4",
+        V4_BLOCKS,
+        "",
+        "deepseek_xml",
+        aliases=("deepseekv4", "deepseek-v4"),
+        summary="DeepSeek-V4-Flash, V4-Pro",
+        engines=Engines(vllm="deepseek_v4", sglang="deepseekv4", lmdeploy="deepseek-v4"),
+    )
 )
 register(
     dsml(
         "deepseek_v41",
         (" calls", "calls"),
         " ",
-        ("deepseekv41", "deepseek-v41"),
         "deepseek_v4_1_xml",
-        "DeepSeek-V4.1-Flash",
+        aliases=("deepseekv41", "deepseek-v41"),
+        summary="DeepSeek-V4.1-Flash",
+        engines=Engines(vllm="deepseek_v41", sglang="deepseekv41"),
     )
 )
