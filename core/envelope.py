@@ -2,9 +2,10 @@
 
 ``{"name": "f", "arguments": {...}}``, the fields in either order, alone, in a list, or several one after the other.
 Only what is needed is read: keys, the name, and the arguments, which go out verbatim; other values are skipped
-lexically. Before the name is known everything is tentative: a character that JSON cannot continue with, a name
-that is no name, or an object without one refute the block. Where the opener is ordinary text the name counts only
-once arguments are there as well (``confirm``). Afterwards the reader is lenient.
+lexically. In some families an object's first key is the name. Before the name is known everything is tentative: a
+character that JSON cannot continue with, a name that is no name, or an object without one refute the block. Where the
+opener is ordinary text the name counts only once arguments are there as well (``confirm``). Afterwards the reader is
+lenient.
 
 The payload ends with its bracket; what may follow (a closer, surplus brackets) is the block's affair.
 """
@@ -152,6 +153,10 @@ class EnvelopeReader:
             self._state = _SKIP_KEY
             return None
         assert isinstance(key, str)
+        if self._spec.key_is_name and not self._named:
+            key, verdict = self._spec.arguments[0], self._read_name(buf, key)
+            if verdict is not None:
+                return verdict
         self._key = key
         self._state = _COLON
         return None

@@ -27,6 +27,8 @@ PLAIN_MARKERS = [
     "</tool_call>",
     "<tool_response>",
     "</tool_response>",
+    "<tool_calls>",
+    "</tool_calls>",
     "<think>",
     "</think>",
     # GLM
@@ -99,6 +101,11 @@ SPECIAL_MARKERS = [
         for slash in ("", "/")
     ),
     "<tool_sep:opensource>",
+    # Apertus
+    "<|tools_prefix|>",
+    "<|tools_suffix|>",
+    "<|inner_prefix|>",
+    "<|inner_suffix|>",
     # LFM2
     "<|tool_call_start|>",
     "<|tool_call_end|>",

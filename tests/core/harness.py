@@ -46,6 +46,9 @@ CONTROL_MARKERS: dict[str, tuple[str, ...]] = {
     "internlm2": ("<|action_start|>", "<|action_end|>", "<|plugin|>"),
     "hunyuan_a13b": ("<tool_calls>", "</tool_calls>", "<answer>"),
     "ernie45": ("<tool_call>", "</tool_call>"),
+    "jamba": ("<tool_calls>", "</tool_calls>"),
+    "apertus": ("<|tools_prefix|>", "<|tools_suffix|>", "<|inner_prefix|>", "<|inner_suffix|>"),
+    "xlam": (),
     "phi4_mini": ("<|tool_call|>", "<|/tool_call|>"),
     "kimi_k2": (
         "<|tool_calls_section_begin|>",

@@ -117,6 +117,21 @@ OWN: dict[str, list[str]] = {
         '<response>¦<tool_call>\n{"name": "write_file", "arguments": {"path": "@", "content": "¦'
         '{"name": "nope", "arguments": {"k": "@"}}¦\n</tool_call>\n¦</response>\n\n\n<tool_call>\n¦</resp'
     ),
+    "jamba": listed(
+        '<tool_calls>[¦<tool_calls>[{"name": "ping", "arguments": {}}]</tool_calls>¦{"name": "add", "arguments": {¦'
+        '<tool_calls>[{"name": "write_file", "arguments": {"path": "@", "content": "¦{"name": "nope", "arguments": '
+        '{"k": "@"}}¦"arguments": ¦"@": [1, "@"], ¦}]</tool_calls>¦<tool_ca'
+    ),
+    "apertus": listed(
+        '<|tools_prefix|>[¦<|tools_prefix|>[{"ping": {}}]<|tools_suffix|>¦{"add": {"a": 1}}¦{"write_file": {"path": "@¦'
+        '<|tools_prefix|>[{"nope": {"k": "@"}}¦{"@": 1}¦"@": [1, "@"], ¦}]<|tools_suffix|>¦<|inner_prefix|>¦'
+        "<|inner_suffix|>¦<|tools_"
+    ),
+    "xlam": listed(
+        '[{"name": "ping", "arguments": {}}]¦[{"name": "add", "arguments": {"a": ¦[{"name": "write_file", "arguments": '
+        '{"path": "@", "content": "¦```json\n¦```¦\n```¦[TOOL_CALLS]¦[TOOL_CALLS][¦<tool_call>[¦</tool_call>¦'
+        '{"name": "nope", "arguments": {"k": "@"}}¦"arguments": ¦"name": "ping"¦"@": [1, "@"], ¦}]'
+    ),
     "phi4_mini": listed(
         'functools[¦functools[{"name": "ping", "arguments": {}}]¦functools¦functools [¦'
         '{"name": "add", "parameters": {"a": 1, "b": 2}}, ¦{"name": "nope", "arguments": {"k": "@"}}]¦'

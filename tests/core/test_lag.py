@@ -31,6 +31,9 @@ HELD: dict[str, int] = {
     "internlm2": len("<|action_start|>") - 1,
     "hunyuan_a13b": len("\n</think>") - 1,
     "ernie45": len("\n</response>\n\n") - 1,
+    "jamba": len("</tool_calls>") - 1,
+    "apertus": len("<|tools_suffix|>") - 1,
+    "xlam": len("[TOOL_CALLS]") - 1,
     "phi4_mini": len("<|/tool_call|>") - 1,
     "kimi_k2": len("<|tool_calls_section_begin|>") - 1,
     # "\n\n<|python_start|>" at the very start; a quote and its follower in a string: "' ,"
@@ -62,7 +65,7 @@ HELD: dict[str, int] = {
     # a marked closer of the longest name in the corpus, a newline and the next marker
     "minimax_m3": len("]<]minimax[>[</start_line>\n]<]minimax[>[") - 1,
 }
-VERBATIM = ("deepseek_v3", "hermes", "deepseek_v31", "kimi_k2", "mistral", "gpt_oss")
+VERBATIM = ("apertus", "jamba", "xlam", "deepseek_v3", "hermes", "deepseek_v31", "kimi_k2", "mistral", "gpt_oss")
 STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 UNIT = re.compile(r"\\u[0-9a-fA-F]{4}|\\.|[^\\]", re.DOTALL)
 

@@ -40,6 +40,9 @@ JSON_HEADS: dict[str, str] = {
     "internlm2": '<|action_start|><|plugin|>\n{"name": "write_file", "parameters": ',
     "hunyuan_a13b": '<tool_calls>[{"name": "write_file", "arguments": ',
     "ernie45": '<tool_call>\n{"name": "write_file", "arguments": ',
+    "jamba": '<tool_calls>[{"name": "write_file", "arguments": ',
+    "apertus": '<|tools_prefix|>[{"write_file": ',
+    "xlam": '[{"name": "write_file", "arguments": ',
     "phi4_mini": 'functools[{"name": "write_file", "arguments": ',
     "kimi_k2": "<|tool_calls_section_begin|><|tool_call_begin|>functions.write_file:0<|tool_call_argument_begin|>",
     "mistral": "[TOOL_CALLS]write_file[ARGS]",
@@ -120,6 +123,13 @@ OPENERS: dict[str, list[str]] = {
     "ernie45": listed(
         '<tool_call>¦</tool_call>\n¦<response>\n¦\n</response>¦\n</think>\n\n¦<tool_call>\n{"name": ¦'
         "</res"
+    ),
+    "jamba": listed('<tool_calls>¦<tool_calls>[¦<tool_calls>[{"name": "ping"¦</tool_calls>¦<tool_ca'),
+    "apertus": listed(
+        '<|tools_prefix|>¦<|tools_prefix|>[{¦<|tools_prefix|>[{"ping"¦<|tools_suffix|>¦<|inner_prefix|>¦<|inner_suffix|>'
+    ),
+    "xlam": listed(
+        '[¦[{¦[{"name": "ping"¦```json¦```¦[TOOL_CALLS]¦[TOOL_CALLS][¦<tool_call>¦<tool_call>[{¦<think>¦</think>'
     ),
     "phi4_mini": listed(
         'functools¦functools[¦functools[{¦<|tool_call|>¦<|tool_call|>[{"a":¦<|/tool_call|>¦functoolsfunc'

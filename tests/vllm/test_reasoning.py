@@ -43,7 +43,7 @@ def kinds(messages: list[Any]) -> list[str]:
 
 
 def test_names() -> None:
-    silent = {"functiongemma", "granite4", "jamba", "llama3_json", "llama4_pythonic", "phi4_mini", "xlam"}
+    silent = {"functiongemma", "granite4", "jamba", "llama3_json", "llama4_pythonic", "phi4_mini"}
     assert set(THINKERS) == set(list_dialects()) - silent
     for name in THINKERS:
         assert ReasoningParserManager.get_reasoning_parser(f"toolglot_{name}").dialect == name
