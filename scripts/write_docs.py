@@ -32,10 +32,11 @@ DETECTION = """\
 detect PATH_OR_REPO` from the command line. Both say why, and refuse with the candidates where it is not certain.
 
 1. The model's chat template is rendered, in jinja2's sandbox, with known tool calls. A dialect that reads exactly these
-   calls back (and the reasoning, where the template shows it), and leaves nothing behind, explains the template. No code of the model runs, nothing is downloaded.
+   calls back (and the reasoning, where the template shows it), and leaves nothing behind, explains the template. No
+   code of the model runs, nothing is downloaded.
 2. Where several do, they are told apart by what else they declare, in this order: control tokens that the tokenizer
-   lacks, the end of the prompt, a switch for reasoning, other tags than those of reasoning, the template's own spelling,
-   what stands between two calls, framing newlines.
+   lacks, the end of the prompt, a switch for reasoning, other tags than those of reasoning, the template's own
+   spelling, what stands between two calls, framing newlines.
 3. What is left must expect the end of the prompt as well, unless control tokens of the tokenizer mark its calls.
 4. A template that shows tools to the model but writes no calls, and a model without template: certain only if the
    control tokens of exactly one dialect are in the vocabulary.
