@@ -114,9 +114,9 @@ def reads_back(dialect: Dialect, item: Probe, exact: bool = False) -> bool:
 
 
 def _read(dialect: Dialect, item: Probe) -> tuple[Message, dict[str, int]]:
-    text = item.text
-    for stop in dialect.stops:
-        text = text.partition(stop)[0]
+    text = item.text + item.end
+    ends = [at for at in map(text.find, dialect.stops) if at >= 0]
+    text = text[: min(ends)] if ends else item.text
     inside = prompt_opens_reasoning(dialect, item.header)
     parser = ResponseParser(dialect, TOOLS, starts_in_reasoning=inside)
     deltas = parser.feed(text)
@@ -207,7 +207,7 @@ def _pieces(dialect: Dialect) -> list[str]:
     head = getattr(payload, "head", "") or getattr(payload, "canonical", "")
     head = (opener if section is None else inner) + block.pad[0] + head
     arguments = [getattr(payload, "argument", "").replace("{key}", key) for key in ONE[0][1]]
-    filled = [text.replace("{name}", ONE[0][0]) for text in (head, *arguments)]
+    filled = [text.replace("{name}", ONE[0][0]) for text in (opener, head, *arguments)]
     return [piece for text in filled for piece in re.split(r"\{[a-z]+\}", text) if piece]
 
 
@@ -240,6 +240,11 @@ def _without_calls(model: Model, found: Probes) -> Detection:
     fits = [dialect for dialect in _dialects(model) if _only_tokens(dialect) and not missing_markers(model, dialect)]
     expected = [dialect for dialect in fits if _expects(dialect, found.generation)]
     fits = expected or fits
+    rivals = [name for name in _by_tokens(model) if name not in {dialect.name for dialect in fits}]
+    if fits and rivals:
+        names = tuple(dialect.name for dialect in fits)
+        return Detection(None, (*names, *rivals), (*reasons, "its tokenizer has control tokens of several dialects"),
+                         model.notes)  # fmt: skip
     if not fits:
         reasons.append("no dialect's control tokens are in its vocabulary")
         return Detection(None, _marked(model), tuple(reasons), model.notes)
@@ -260,14 +265,22 @@ def _dialects(model: Model) -> list[Dialect]:
 
 
 def _marked(model: Model) -> tuple[str, ...]:
-    """Dialects whose openers occur in the template's text, or else are special tokens."""
+    """Dialects whose openers occur in the template's text, or else hold special tokens."""
     template = model.template or ""
-    openers = [(dialect, marker.text) for dialect in _dialects(model) for edge in dialect.openers for marker in edge.on]
-    for known in (template, model.special):
-        named = dict.fromkeys(dialect.name for dialect, text in openers if len(text) > 2 and text in known)
-        if named:
-            return tuple(named)
-    return ()
+    named = dict.fromkeys(dialect.name for dialect, text in _openers(model) if len(text) > 2 and text in template)
+    return tuple(named) or _by_tokens(model)
+
+
+def _by_tokens(model: Model) -> tuple[str, ...]:
+    """Dialects whose openers hold special tokens of the tokenizer."""
+    special = [token for token in model.special if len(token) > 3]
+    return tuple(
+        dict.fromkeys(dialect.name for dialect, text in _openers(model) if any(token in text for token in special))
+    )
+
+
+def _openers(model: Model) -> list[tuple[Dialect, str]]:
+    return [(dialect, marker.text) for dialect in _dialects(model) for edge in dialect.openers for marker in edge.on]
 
 
 @contextmanager

@@ -23,7 +23,7 @@ out now and then. A response that it writes into the think channel is reasoning,
 """
 
 from ..registry import register
-from ..spec import Call, CallBlock, Dialect, Goto, Pop, Push, Reasoning, Region, Sink, Start, Tagged, on
+from ..spec import Call, CallBlock, Dialect, Engines, Goto, Pop, Push, Reasoning, Region, Sink, Start, Tagged, on
 
 
 def opened(tag: str) -> str:
@@ -88,5 +88,6 @@ register(
         stops=("<|end_of_msg|>",),
         keep_special=True,
         summary="Kimi K3",
+        engines=Engines(vllm="kimi_k3", sglang="kimi_k3"),
     )
 )

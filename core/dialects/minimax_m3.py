@@ -17,7 +17,7 @@ Reasoning: ``<mm:think>…</mm:think>``, opened by the prompt with ``thinking_mo
 """
 
 from ..registry import register
-from ..spec import Call, CallBlock, Dialect, Elements, Pop, Push, Reasoning, Region, Sink, Skip, Start, on
+from ..spec import Call, CallBlock, Dialect, Elements, Engines, Pop, Push, Reasoning, Region, Sink, Skip, Start, on
 
 SPACE = "]<]minimax[>["
 OPEN, CLOSE, INVOKE = "<tool_call>", "</tool_call>", '<invoke name='
@@ -51,5 +51,6 @@ register(
         aliases=("minimax-m3",),
         stops=("[e~[",),
         summary="MiniMax-M3",
+        engines=Engines(vllm="minimax_m3", sglang="minimax-m3"),
     )
 )

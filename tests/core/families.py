@@ -156,6 +156,24 @@ def hunyuan3_tokens(suffix: str) -> tuple[str, ...]:
     return (*roles, *(f"<{slash}{name}{suffix}>" for name in names for slash in ("", "/")), f"<tool_sep{suffix}>")
 
 
+def deepseek_dsml(block: str, gap: str) -> str:
+    """DSML: the word of the block, and what stands in front of the words of the other tags."""
+    mark = "｜DSML｜"
+    value = "{{ v if v is string else v | tojson }}"
+    one = (
+        lit(f'<{mark}{gap}invoke name="') + NAME + lit('">\n')
+        + pairs(lit(f'<{mark}{gap}parameter name="') + "{{ k }}" + lit('" string="')
+                + "{{ 'true' if v is string else 'false' }}" + lit('">') + value + lit(f"</{mark}{gap}parameter>"),
+                lit("\n"))
+        + lit(f"\n</{mark}{gap}invoke>")
+    )  # fmt: skip
+    section = calls(one, lit("\n"), lit(f"\n\n<{mark}{block}>\n"), lit(f"\n</{mark}{block}>"))
+    return chat("<｜Assistant｜>", section, "<｜end▁of▁sentence｜>", user="<｜User｜>", user_end="",
+                first="<｜begin▁of▁sentence｜>", body=THOUGHT
+                + "{% if thought %}" + lit("<think>") + "{{ thought }}" + "{% endif %}" + lit("</think>") + SAID,
+                generation=switched("<｜Assistant｜>", "thinking", "<think>", "</think>", "false"))  # fmt: skip
+
+
 FAMILIES = [
     # Hermes: JSON in <tool_call>
     Family("Qwen2.5", "hermes", "Qwen documentation, function calling; Qwen/Qwen2.5-7B-Instruct model card",
@@ -272,6 +290,39 @@ FAMILIES = [
                 "<|EOT|>", user="<|BOT|>user\n", generation=lit("<|BOT|>assistant\n<think>\n")),
            ("<|BOT|>", "<|EOT|>", "<｜tool_calls_begin｜>", "<｜tool_calls_end｜>", "<｜tool_call_begin｜>",
             "<｜tool_call_end｜>", "<｜tool_sep｜>"), THINK),
+    Family("DeepSeek-V3.2", "deepseek_v32", "deepseek-ai/DeepSeek-V3.2, its prompt encoder",
+           deepseek_dsml("function_calls", ""), (*DEEPSEEK, *DEEPSEEK_CALLS, "｜DSML｜"), THINK),
+    Family("DeepSeek-V4", "deepseek_v4", "deepseek-ai/DeepSeek-V4-Pro, its prompt encoder",
+           deepseek_dsml("tool_calls", ""), (*DEEPSEEK, "｜DSML｜"), THINK),
+    Family("DeepSeek-V4.1", "deepseek_v41", "deepseek-ai/DeepSeek-V4.1-Flash, its prompt encoder",
+           deepseek_dsml(" calls", " "), (*DEEPSEEK, "｜DSML｜"), THINK),
+    Family("MiniMax-M3", "minimax_m3", "MiniMaxAI/MiniMax-M3 model card; xgrammar's builtin tag `minimax_m3`",
+           chat("]~b]ai\n",
+                calls(lit(']<]minimax[>[<invoke name="') + NAME + lit('">')
+                      + pairs(lit("]<]minimax[>[<") + "{{ k }}" + lit(">") + VALUE + lit("]<]minimax[>[</") + "{{ k }}"
+                              + lit(">"))
+                      + lit("]<]minimax[>[</invoke>\n"), "", lit("\n]<]minimax[>[<tool_call>\n"),
+                      lit("]<]minimax[>[</tool_call>")),
+                "[e~[\n", user="]~b]user\n", first="]~!b[",
+                generation=lit("]~b]ai\n") + "{% if thinking_mode == 'enabled' %}" + lit("<mm:think>") + "{% endif %}",
+                body=THOUGHT + "{% if thought %}" + lit("<mm:think>") + "{{ thought }}" + lit("</mm:think>")
+                + "{% endif %}" + SAID),
+           ("]~b]", "[e~[", "]~!b["), ("]<]minimax[>[", "<mm:think>", "</mm:think>")),
+    Family("Kimi K3", "kimi_k3", "moonshotai/Kimi-K3, its prompt encoder",
+           chat('<|open|>message role="assistant"<|sep|>',
+                lit("<|close|>response<|sep|>")
+                + calls(lit('<|open|>call tool="') + NAME + lit('" index="') + "{{ loop.index }}" + lit('"<|sep|>')
+                        + pairs(lit('<|open|>argument key="') + "{{ k }}" + lit('" type="')
+                                + "{{ 'string' if v is string else 'number' }}" + lit('"<|sep|>') + VALUE
+                                + lit("<|close|>argument<|sep|>"))
+                        + lit("<|close|>call<|sep|>"), "", lit("<|open|>tools<|sep|>"), lit("<|close|>tools<|sep|>")),
+                "<|close|>message<|sep|><|end_of_msg|>", user='<|open|>message role="user"<|sep|>',
+                user_end="<|close|>message<|sep|><|end_of_msg|>",
+                generation=switched('<|open|>message role="assistant"<|sep|>', "thinking", "<|open|>think<|sep|>",
+                                    "<|open|>response<|sep|>"),
+                body=THOUGHT + lit("<|open|>think<|sep|>") + "{{ thought }}"
+                + lit("<|close|>think<|sep|><|open|>response<|sep|>") + SAID),
+           ("<|open|>", "<|close|>", "<|sep|>", "<|end_of_msg|>")),
     # a name, then JSON
     Family("DeepSeek-V3, R1", "deepseek_v3", "deepseek-ai/DeepSeek-V3-0324 and R1-0528 repositories, chat template",
            chat("<｜Assistant｜>",
@@ -423,5 +474,9 @@ REFUSED = [
     Family("no template, plain tokens", None, "a base model with Qwen's tokens", None, CHATML, (*TOOL_CALL, *THINK)),
     Family("DeepSeek's tokens, no template", None, "several dialects share these tokens", None,
            (*DEEPSEEK, *DEEPSEEK_CALLS), THINK),
+    Family("DeepSeek-V3.2's tokens, no template", None, "deepseek-ai/DeepSeek-V3.2: no chat template", None,
+           (*DEEPSEEK, *DEEPSEEK_CALLS, "｜DSML｜"), THINK),
+    Family("DeepSeek-V4's tokens, no template", None, "deepseek-ai/DeepSeek-V4-Pro: no chat template", None,
+           (*DEEPSEEK, "｜DSML｜"), THINK),
     Family("nothing known", None, "neither template nor markers", None),
 ]  # fmt: skip
