@@ -28,7 +28,7 @@ from .probes import ONE, SAID, TOOLS, Probe, Probes, probe
 from .registry import get_dialect, list_dialects
 from .response import ResponseParser, prompt_opens_reasoning
 from .serving.tokens import as_spelled, missing_markers, spellings
-from .spec import Call, CallBlock, Dialect, Edge, FirstChar, Push, Region, Skip
+from .spec import Call, CallBlock, Dialect, Edge, FirstChar, Pop, Push, Region, Skip
 
 __all__ = ["Detection", "detect", "quiet", "reads_back"]
 
@@ -114,9 +114,9 @@ def reads_back(dialect: Dialect, item: Probe, exact: bool = False) -> bool:
 
 
 def _read(dialect: Dialect, item: Probe) -> tuple[Message, dict[str, int]]:
-    text = item.text
-    for stop in dialect.stops:
-        text = text.partition(stop)[0]
+    text = item.text + item.end
+    ends = [at for at in map(text.find, dialect.stops) if at >= 0]
+    text = text[: min(ends)] if ends else item.text
     inside = prompt_opens_reasoning(dialect, item.header)
     parser = ResponseParser(dialect, TOOLS, starts_in_reasoning=inside)
     deltas = parser.feed(text)
@@ -136,14 +136,10 @@ Trait = Callable[[Dialect], bool]
 
 def _traits(model: Model, found: Probes, left: Sequence[Dialect]) -> Iterator[tuple[str, Trait]]:
     """What tells dialects apart that read the same calls, the strongest first."""
-    everything = [item for group in found.written for item in group]
-    texts = [item.text for item in everything]
+    texts = [item.text for group in found.written for item in group]
     known = (model.template or "") + "".join(texts)
     switches = {name for dialect in left for name in dialect.start.kwargs if name in known}
     yield "its tokenizer lacks their markers", lambda dialect: not (model.complete and missing_markers(model, dialect))
-    yield "they do not read its reasoning", lambda dialect: any(
-        (_read(dialect, item)[0].reasoning or "").strip() == item.thought for item in everything if item.thought
-    )
     yield "its prompt ends in another way", lambda dialect: _expects(dialect, found.generation)
     yield "its template has a switch for reasoning", lambda dialect: bool(dialect.start.kwargs) or not switches
     yield "they have tags that it has not", lambda dialect: all(
@@ -211,7 +207,7 @@ def _pieces(dialect: Dialect) -> list[str]:
     head = getattr(payload, "head", "") or getattr(payload, "canonical", "")
     head = (opener if section is None else inner) + block.pad[0] + head
     arguments = [getattr(payload, "argument", "").replace("{key}", key) for key in ONE[0][1]]
-    filled = [text.replace("{name}", ONE[0][0]) for text in (head, *arguments)]
+    filled = [text.replace("{name}", ONE[0][0]) for text in (opener, head, *arguments)]
     return [piece for text in filled for piece in re.split(r"\{[a-z]+\}", text) if piece]
 
 
@@ -221,12 +217,13 @@ def _parting(dialect: Dialect) -> str:
     if block is None or getattr(block.payload, "shape", "") == "array" or any(getattr(block.payload, "wrap", ())):
         return ""
     closer = block.pad[1] + block.close[0] if block.close else ""
-    if section is None:
-        return closer + dialect.between + opener if closer else ""
-    if section.repeat:
-        return closer + section.between + inner if closer else ""
-    ends = [_text(edge) for edge in section.edges if not isinstance(edge.do, Call)]
-    return section.pad[1] + ends[0] + dialect.between + opener
+    if section is not None and section.repeat:
+        return closer and closer + section.between + inner
+    for edge in section.edges if section is not None else ():
+        if isinstance(edge.do, Pop):
+            closer = section.pad[1] + _text(edge) if section is not None else ""
+            break
+    return closer and closer + dialect.between + opener
 
 
 # ---- without calls in a template --------------------------------------------------------------------------
@@ -243,9 +240,14 @@ def _without_calls(model: Model, found: Probes) -> Detection:
     fits = [dialect for dialect in _dialects(model) if _only_tokens(dialect) and not missing_markers(model, dialect)]
     expected = [dialect for dialect in fits if _expects(dialect, found.generation)]
     fits = expected or fits
-    if not fits:
-        return Detection(None, _marked(model), (*reasons, "its tokenizer has the control tokens of no dialect"),
+    rivals = [name for name in _by_tokens(model) if name not in {dialect.name for dialect in fits}]
+    if fits and rivals:
+        names = tuple(dialect.name for dialect in fits)
+        return Detection(None, (*names, *rivals), (*reasons, "its tokenizer has control tokens of several dialects"),
                          model.notes)  # fmt: skip
+    if not fits:
+        reasons.append("no dialect's control tokens are in its vocabulary")
+        return Detection(None, _marked(model), tuple(reasons), model.notes)
     markers = ", ".join(sorted(tag for tag in _tags(fits[0]) if tag in model.vocabulary)) or "the control tokens"
     whose = "of no other dialect" if len(fits) == 1 else "of several dialects"
     found_ = _decided(model, fits, [*reasons, f"its tokenizer has {markers}, {whose}"], found.generation)
@@ -263,10 +265,22 @@ def _dialects(model: Model) -> list[Dialect]:
 
 
 def _marked(model: Model) -> tuple[str, ...]:
-    """Dialects whose openers occur in the template's text."""
+    """Dialects whose openers occur in the template's text, or else hold special tokens."""
     template = model.template or ""
-    openers = [(dialect, marker.text) for dialect in _dialects(model) for edge in dialect.openers for marker in edge.on]
-    return tuple(dict.fromkeys(dialect.name for dialect, text in openers if len(text) > 2 and text in template))
+    named = dict.fromkeys(dialect.name for dialect, text in _openers(model) if len(text) > 2 and text in template)
+    return tuple(named) or _by_tokens(model)
+
+
+def _by_tokens(model: Model) -> tuple[str, ...]:
+    """Dialects whose openers hold special tokens of the tokenizer."""
+    special = [token for token in model.special if len(token) > 3]
+    return tuple(
+        dict.fromkeys(dialect.name for dialect, text in _openers(model) if any(token in text for token in special))
+    )
+
+
+def _openers(model: Model) -> list[tuple[Dialect, str]]:
+    return [(dialect, marker.text) for dialect in _dialects(model) for edge in dialect.openers for marker in edge.on]
 
 
 @contextmanager

@@ -42,13 +42,18 @@ Calls = tuple[tuple[str, dict[str, Any]], ...]
 
 @dataclass(frozen=True)
 class Probe:
-    """One rendered response. ``header`` is what stands in front of it in its turn, the generation prompt."""
+    """One rendered response.
+
+    ``header`` is what stands in front of it in its turn, the generation prompt; ``end`` what the template writes behind
+    it, as far as that can be told. ``thought`` was handed over as reasoning, and the template shows it.
+    """
 
     kind: str
     calls: Calls
     header: str
     text: str
-    thought: str = ""  # what was handed over as reasoning, where the template shows it
+    end: str = ""
+    thought: str = ""
 
 
 @dataclass(frozen=True)
@@ -90,9 +95,11 @@ def probe(render: Render) -> Probes:
                 error = error or _said(problem)
                 continue
             header, text = _parts(base, generation, full)
-            text = _without_tail(text, tail)
+            size = _size_without(text, tail)
+            text, end = text[:size], text[size:]
             if calls[0][0] in text:
-                found.setdefault((header, text), Probe(kind, calls, header, text, thought if thought in text else ""))
+                shown = thought if thought in text else ""
+                found.setdefault((header, text), Probe(kind, calls, header, text, end, shown))
         groups.append((kind, tuple(found.values())))
     return Probes(tuple(groups), generation, error)
 
@@ -145,8 +152,8 @@ def _parts(base: str, generation: str, full: str) -> tuple[str, str]:
     return full[start:end], full[end:]
 
 
-def _without_tail(text: str, tail: str) -> str:
-    """The response without the end of its turn, which begins with a tag."""
-    size = _common(text[::-1], tail[::-1])
-    tag = re.search(r"[<\[]", text[len(text) - size :])
-    return text if tag is None else text[: len(text) - size + tag.start()]
+def _size_without(text: str, tail: str) -> int:
+    """The size of a response without the end of its turn, which begins with a tag."""
+    start = len(text) - _common(text[::-1], tail[::-1])
+    tag = re.search(r"[<\[]", text[start:])
+    return len(text) if tag is None else start + tag.start()

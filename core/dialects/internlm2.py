@@ -49,6 +49,6 @@ register(
         stops=("<|im_end|>",),
         keep_special=True,
         summary="InternLM2, InternLM2.5, Intern-S1",
-        engines=Engines(vllm="internlm", sglang="interns1", lmdeploy="internlm intern-s1 interns2-preview"),
+        engines=Engines(vllm="internlm", sglang="interns1", lmdeploy="internlm intern-s1"),
     )
 )

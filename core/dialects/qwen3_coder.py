@@ -52,6 +52,8 @@ register(
         stops=("<|im_end|>", "<|endoftext|>"),
         between="\n",
         summary="Qwen3-Coder, Qwen3.5, Qwen3.6, Qwen3.8",
-        engines=Engines(vllm="qwen3_coder qwen3_xml", sglang="qwen3_coder nanbeige", lmdeploy="qwen3coder"),
+        engines=Engines(
+            vllm="qwen3_coder qwen3_xml", sglang="qwen3_coder nanbeige", lmdeploy="qwen3coder interns2-preview"
+        ),
     )
 )
