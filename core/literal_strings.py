@@ -124,15 +124,16 @@ class StringReader:
             pos = end
             if pos == size:
                 break
-            pos, done = self._at(text, pos, final, out)
+            if text[pos] == "\\":
+                pos = self._escape(text, pos, final, out)
+            else:
+                pos, done = self._mark(text, pos, final, out)
             if pos == end:  # more text is needed
                 break
         return pos, "".join(out), done
 
-    def _at(self, text: str, pos: int, final: bool, out: list[str]) -> tuple[int, bool]:
-        """At a character that may matter: the position behind it, or `pos` if more text is needed."""
-        if text[pos] == "\\":
-            return self._escape(text, pos, final, out), False
+    def _mark(self, text: str, pos: int, final: bool, out: list[str]) -> tuple[int, bool]:
+        """At what may be a quote: the position behind it, or `pos` if more text is needed."""
         if self._triple:
             return self._close_triple(text, pos, final, out)
         self.guarding = True
@@ -204,7 +205,7 @@ class TokenStringReader(StringReader):
         self._special, self.stop = _token_stops(token[0])
         self._token = token
 
-    def _at(self, text: str, pos: int, final: bool, out: list[str]) -> tuple[int, bool]:
+    def _mark(self, text: str, pos: int, final: bool, out: list[str]) -> tuple[int, bool]:
         if text.startswith(self._token, pos):
             self.guarding = True
             return pos + len(self._token), False
