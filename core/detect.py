@@ -15,20 +15,20 @@ from __future__ import annotations
 
 import json
 import logging
-import re
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from .deltas import Message, assemble
 from .model_files import Model
+from .own_spelling import parting, pieces, tags
 from .probes import ONE, SAID, TOOLS, Probe, Probes, probe
 from .registry import get_dialect, list_dialects
 from .response import ResponseParser, prompt_opens_reasoning
-from .serving.tokens import as_spelled, missing_markers, spellings
-from .spec import Call, CallBlock, Dialect, Edge, FirstChar, Pop, Push, Region, Skip
+from .serving.tokens import as_spelled, missing_markers
+from .spec import Dialect, Skip
 
 __all__ = ["Detection", "detect", "quiet", "reads_back"]
 
@@ -64,10 +64,8 @@ def detect(model: Model) -> Detection:
 
 def _by_template(model: Model, found: Probes) -> Detection:
     dialects = _dialects(model)
-    left = dialects
-    for group in found.written:  # a kind of message that no dialect reads back says nothing
-        left = [dialect for dialect in left if any(reads_back(dialect, item) for item in group)] or left
-    if left == dialects:
+    left = _readers(dialects, found) or _readers(dialects, found, as_text=True)
+    if not left:
         reasons = ["its chat template writes tool calls that no dialect reads back"]
         return Detection(None, _marked(model), (*reasons, f"it writes {found.written[0][0].text[:160]!r}"), model.notes)
     names = ", ".join(dialect.name for dialect in left)
@@ -81,12 +79,22 @@ def _by_template(model: Model, found: Probes) -> Detection:
     return _decided(model, left, reasons, found.generation)
 
 
+def _readers(dialects: Sequence[Dialect], found: Probes, as_text: bool = False) -> Sequence[Dialect]:
+    """The dialects that read everything back. A kind of message that none of them reads back says nothing."""
+    left = dialects
+    for group in found.written:
+        left = [one for one in left if any(reads_back(one, item, as_text=as_text) for item in group)] or left
+    return () if left is dialects else left
+
+
 def _decided(model: Model, left: Sequence[Dialect], reasons: list[str], prompt: str) -> Detection:
     """Certain, if one is left that nothing speaks against."""
     names = tuple(dialect.name for dialect in left)
-    against = "nothing tells these apart" if len(left) > 1 else _against(model, left[0], prompt)
+    if len(left) > 1:
+        return Detection(None, names, (*reasons, "nothing tells these apart"), model.notes)
+    against = _against(model, left[0], prompt)
     if against:
-        return Detection(None, names, (*reasons, against), model.notes)
+        return Detection(None, tuple(dict.fromkeys((*names, *_marked(model)))), (*reasons, against), model.notes)
     return Detection(names[0], names, tuple(reasons), model.notes)
 
 
@@ -101,11 +109,16 @@ def _against(model: Model, dialect: Dialect, prompt: str) -> str:
     return ""
 
 
-def reads_back(dialect: Dialect, item: Probe, exact: bool = False) -> bool:
-    """Whether a dialect reads a probe as it was meant; ``exact``: without odd spellings and down to the blanks."""
+def reads_back(dialect: Dialect, item: Probe, exact: bool = False, as_text: bool = False) -> bool:
+    """Whether a dialect reads a probe as it was meant.
+
+    ``exact``: without odd spellings and down to the blanks; ``as_text``: a number may have been written as text.
+    """
     message, anomalies = _read(dialect, item)
-    calls = tuple((call.name, _loaded(call.arguments)) for call in message.tool_calls)
-    if calls != item.calls or not all(call.complete for call in message.tool_calls):
+    calls = [(call.name, _loaded(call.arguments)) for call in message.tool_calls]
+    if not all(call.complete for call in message.tool_calls):
+        return False
+    if calls != list(item.calls) and not (as_text and _texts(calls) == _texts(item.calls)):
         return False
     content = message.content or ""
     if exact and (anomalies or content.rstrip("\n") not in ("", SAID)):
@@ -122,6 +135,14 @@ def _read(dialect: Dialect, item: Probe) -> tuple[Message, dict[str, int]]:
     deltas = parser.feed(text)
     deltas += parser.finish("stop")
     return assemble(deltas), {kind: count for kind, count in parser.anomalies.items() if count}
+
+
+def _texts(calls: Sequence[tuple[str, Any]]) -> list[Any]:
+    """Calls with every value as text."""
+    return [
+        (name, {key: str(value) for key, value in arguments.items()} if isinstance(arguments, dict) else arguments)
+        for name, arguments in calls
+    ]
 
 
 def _loaded(arguments: str) -> Any:
@@ -143,12 +164,12 @@ def _traits(model: Model, found: Probes, left: Sequence[Dialect]) -> Iterator[tu
     yield "its prompt ends in another way", lambda dialect: _expects(dialect, found.generation)
     yield "its template has a switch for reasoning", lambda dialect: bool(dialect.start.kwargs) or not switches
     yield "they have tags that it has not", lambda dialect: all(
-        tag in known or tag in model.vocabulary for tag in _tags(dialect)
+        tag in known or tag in model.vocabulary for tag in tags(dialect)
     )
     yield "they are spelled in another way", lambda dialect: any(
-        all(piece in text for piece in _pieces(dialect)) for text in texts
+        all(piece in text for piece in pieces(dialect, *ONE[0])) for text in texts
     )
-    yield "they part two calls in another way", lambda dialect: any(_parting(dialect) in text for text in texts)
+    yield "they part two calls in another way", lambda dialect: any(parting(dialect) in text for text in texts)
     yield "they are framed in another way", lambda dialect: all(
         any(reads_back(dialect, item, exact=True) for item in group) for group in found.written
     )
@@ -164,66 +185,6 @@ def _expects(dialect: Dialect, prompt: str) -> bool:
     inside = parser.region == "reasoning"
     plain = not (assemble([*deltas, *parser.finish()]).content or "").strip()
     return plain and (inside or dialect.start.region != "reasoning")
-
-
-def _tags(dialect: Dialect) -> set[str]:
-    """All tags but those of reasoning, which not every model of a family has."""
-    texts = spellings(replace(dialect, reasoning=None))
-    return {tag for text in texts for tag in re.findall(r"<[^<>{}\s=\"]+>", text)}
-
-
-class _Way(NamedTuple):
-    """The first way into a call, the one that the family's template writes."""
-
-    opener: str
-    section: Region | None
-    inner: str
-    block: CallBlock | None
-
-
-def _way(dialect: Dialect) -> _Way:
-    edge = next(iter(dialect.openers), None)
-    if edge is None:
-        return _Way("", None, "", None)
-    opener = _text(edge)
-    if isinstance(edge.do, Push):
-        name = edge.do.region
-        section = next(region for region in dialect.regions if region.name == name)
-        inner = next(edge for edge in section.edges if isinstance(edge.do, Call))
-        return _Way(opener, section, _text(inner), inner.do.block if isinstance(inner.do, Call) else None)
-    return _Way(opener, None, "", edge.do.block if isinstance(edge.do, Call) else None)
-
-
-def _text(edge: Edge) -> str:
-    return edge.on[0].text if edge.on[0].consume else ""
-
-
-def _pieces(dialect: Dialect) -> list[str]:
-    """The literals of the dialect's own spelling of a probe's first call."""
-    opener, section, inner, block = _way(dialect)
-    if block is None:
-        return []
-    payload = block.payload.other if isinstance(block.payload, FirstChar) else block.payload
-    head = getattr(payload, "head", "") or getattr(payload, "canonical", "")
-    head = (opener if section is None else inner) + block.pad[0] + head
-    arguments = [getattr(payload, "argument", "").replace("{key}", key) for key in ONE[0][1]]
-    filled = [text.replace("{name}", ONE[0][0]) for text in (opener, head, *arguments)]
-    return [piece for text in filled for piece in re.split(r"\{[a-z]+\}", text) if piece]
-
-
-def _parting(dialect: Dialect) -> str:
-    """What the family's template writes between two calls; "" where that is the payload's affair."""
-    opener, section, inner, block = _way(dialect)
-    if block is None or getattr(block.payload, "shape", "") == "array" or any(getattr(block.payload, "wrap", ())):
-        return ""
-    closer = block.pad[1] + block.close[0] if block.close else ""
-    if section is not None and section.repeat:
-        return closer and closer + section.between + inner
-    for edge in section.edges if section is not None else ():
-        if isinstance(edge.do, Pop):
-            closer = section.pad[1] + _text(edge) if section is not None else ""
-            break
-    return closer and closer + dialect.between + opener
 
 
 # ---- without calls in a template --------------------------------------------------------------------------
@@ -248,7 +209,7 @@ def _without_calls(model: Model, found: Probes) -> Detection:
     if not fits:
         reasons.append("no dialect's control tokens are in its vocabulary")
         return Detection(None, _marked(model), tuple(reasons), model.notes)
-    markers = ", ".join(sorted(tag for tag in _tags(fits[0]) if tag in model.vocabulary)) or "the control tokens"
+    markers = ", ".join(sorted(tag for tag in tags(fits[0]) if tag in model.vocabulary)) or "the control tokens"
     whose = "of no other dialect" if len(fits) == 1 else "of several dialects"
     found_ = _decided(model, fits, [*reasons, f"its tokenizer has {markers}, {whose}"], found.generation)
     return replace(found_, notes=(*found_.notes, "no call could be read back"))
