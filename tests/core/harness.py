@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from corpus import CorpusLine
+from material import Derived, markers_of
 
 from toolglot.core import ResponseParser, assemble
 
@@ -22,7 +23,7 @@ def suffixed(suffix: str) -> tuple[str, ...]:
 # Markers that are control text of their dialect: in a whole response they never show unless the model quoted
 # them. Openers that are ordinary text (a bare `<function=`, `[`) are not among them: a block cut there is
 # text.
-CONTROL_MARKERS: dict[str, tuple[str, ...]] = {
+CONTROL_MARKERS: Derived[tuple[str, ...]] = Derived(markers_of, {
     "hermes": ("<tool_call>", "</tool_call>"),
     "qwen3_coder": ("<tool_call>", "</tool_call>", "</function>", "</parameter>"),
     "deepseek_v31": (
@@ -122,11 +123,8 @@ CONTROL_MARKERS: dict[str, tuple[str, ...]] = {
         "<mm:think>",
         "</mm:think>",
     ),
-}
+})
 
-
-# Dialects whose strings the parser writes itself, from literals in quotes that say what they are.
-LITERALS = ("llama4_pythonic", "olmo3", "lfm2", "gemma4", "functiongemma")
 
 
 def listed(text: str) -> list[str]:

@@ -18,6 +18,7 @@ from corpus import all_lines, std_tools
 from harness import CONTROL_MARKERS, Result, chunkings, counters, listed, make_id, run
 from hypothesis import given
 from hypothesis import strategies as st
+from material import Derived, pieces_of
 
 from toolglot.core import ResponseParser, list_dialects
 
@@ -46,7 +47,7 @@ def hunyuan(suffix: str, separator: str, newline: str) -> list[str]:
     return listed(plain.replace("S>", suffix + ">").replace("T", separator).replace("N", newline))
 
 
-OWN: dict[str, list[str]] = {
+OWN: Derived[list[str]] = Derived(pieces_of, {
     "hermes": listed(
         '{"name": "¦{"name": "ping"¦{"name": "add", "arguments": {¦, "arguments": ¦"arguments": {¦'
         '"parameters": ¦{"arguments": {"path": "@"}, "name": "write_file"}¦'
@@ -261,7 +262,7 @@ OWN: dict[str, list[str]] = {
         "]<]minimax[>[<item>¦]<]minimax[>[</item>¦]<]minimax[>[<@>¦]<]minimax[>[</@>¦]<]minimax[>[</content>¦</path>¦"
         '<tool_call>¦</tool_call>¦<invoke name="ping">¦</invoke>¦]<]minimax[>[<note>¦]<]minimax[>[<zzz>¦<path>¦<a>'
     ),
-}
+})
 OPTIONS = st.fixed_dictionaries(
     {},
     optional={
@@ -348,7 +349,7 @@ def check_soup(dialect: str, text: str, options: Mapping[str, Any], tools: Any, 
         assert counters(again) == anomalies, name
 
 
-@pytest.mark.parametrize("dialect", sorted(OWN))
+@pytest.mark.parametrize("dialect", list_dialects())
 def test_marker_soup(dialect: str) -> None:
     assert dialect in list_dialects()
 
@@ -405,7 +406,7 @@ def test_found(dialect: str, text: str, options: dict[str, Any]) -> None:
 def test_any_text(text: str, seed: int) -> None:
     """Text without any marker is content, to the character, in every dialect."""
     rng = random.Random(seed)
-    for dialect in sorted(OWN):
+    for dialect in list_dialects():
         if any(char in text for char in "<[") or (dialect == "gpt_oss" and text.startswith(" ")):
             continue
         for _, chunks in chunkings(text, rng):

@@ -14,10 +14,11 @@ from collections.abc import Iterator
 
 import pytest
 from corpus import CorpusLine, all_lines
-from harness import CONTROL_MARKERS, LITERALS, expected_result, new_parser, run, tools_named
+from harness import CONTROL_MARKERS, expected_result, new_parser, run, tools_named
+from material import LITERALS, VERBATIM, Derived, held_of
 
 # Longest text that can be held: a marker less its last character, with framing and what must follow it.
-HELD: dict[str, int] = {
+HELD: Derived[int] = Derived(held_of, {
     # "\n\n<tool_call>" before its ">", or "\n</think>"
     "hermes": len("\n<tool_call>") - 1,
     # a value's closer and its follower: "\n</parameter>\n" + "<parameter=" / "</function>" / "</tool_call>",
@@ -64,8 +65,7 @@ HELD: dict[str, int] = {
     "kimi_k3": len('<|close|>argument<|sep|><|open|>argument key="') - 1,
     # a marked closer of the longest name in the corpus, a newline and the next marker
     "minimax_m3": len("]<]minimax[>[</start_line>\n]<]minimax[>[") - 1,
-}
-VERBATIM = ("apertus", "jamba", "xlam", "deepseek_v3", "hermes", "deepseek_v31", "kimi_k2", "mistral", "gpt_oss")
+})
 STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 UNIT = re.compile(r"\\u[0-9a-fA-F]{4}|\\.|[^\\]", re.DOTALL)
 

@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 from corpus import CorpusLine, all_lines, std_tools
 from harness import listed, make_id, new_parser, pieces
+from material import Derived, openers_of, string_head_of
 
-from toolglot.core import ResponseParser
+from toolglot.core import ResponseParser, list_dialects
 
 PER_CHARACTER = 12
 FIXED = 64  # what a short text may cost on top
@@ -48,7 +49,7 @@ JSON_HEADS: dict[str, str] = {
     "mistral": "[TOOL_CALLS]write_file[ARGS]",
     "gpt_oss": "<|channel|>commentary to=functions.write_file <|constrain|>json<|message|>",
 }
-STRING_HEADS: dict[str, str] = {
+STRING_HEADS: Derived[str] = Derived(string_head_of, {
     **{dialect: head + '{"path": "' for dialect, head in JSON_HEADS.items()},
     "qwen3_coder": "<tool_call>\n<function=write_file>\n<parameter=content>\n",
     "llama4_pythonic": "[write_file(content='",
@@ -83,9 +84,9 @@ STRING_HEADS: dict[str, str] = {
     "kimi_k3": '<|open|>tools<|sep|><|open|>call tool="write_file" index="1"<|sep|>'
     '<|open|>argument key="content" type="string"<|sep|>',
     "minimax_m3": ']<]minimax[>[<tool_call>\n]<]minimax[>[<invoke name="write_file">]<]minimax[>[<content>',
-}
-CONTENT_HEADS: dict[str, str] = {dialect: "" for dialect in STRING_HEADS} | {"gpt_oss": "<|channel|>final<|message|>"}
-OPENERS: dict[str, list[str]] = {
+})
+CONTENT_HEADS: dict[str, str] = dict.fromkeys(list_dialects(), "") | {"gpt_oss": "<|channel|>final<|message|>"}
+OPENERS: Derived[list[str]] = Derived(openers_of, {
     "hermes": listed(
         '<tool_call>¦</tool_call>¦<tool_call>\n¦<tool_call>{"a":{¦<tool_call>{"name": "¦<think>¦\n</think>¦\n<think>'
     ),
@@ -204,7 +205,7 @@ OPENERS: dict[str, list[str]] = {
         "]<]minimax[>[</content> ¦</content>¦</content>]<]minimax[>[</content¦]<]minimax[>[<invoke name=¦"
         "</content>]<]minimax[>[<¦</content>\n¦<tool_call>¦</"
     ),
-}
+})
 
 
 def adversaries() -> dict[str, tuple[str, str]]:
@@ -214,7 +215,8 @@ def adversaries() -> dict[str, tuple[str, str]]:
     def add(dialect: str, name: str, text: str) -> None:
         cases[f"{dialect}/{name}"] = (dialect, text)
 
-    for dialect, head in STRING_HEADS.items():
+    for dialect in list_dialects():
+        head = STRING_HEADS[dialect]
         for opener in OPENERS[dialect]:
             add(dialect, f"openers {opener!r}", CONTENT_HEADS[dialect] + fill(opener))
             add(dialect, f"openers in string {opener!r}", head + fill(opener))
@@ -434,7 +436,7 @@ MEGABYTES = {
 }
 
 
-@pytest.mark.parametrize("dialect", sorted(STRING_HEADS))
+@pytest.mark.parametrize("dialect", list_dialects())
 @pytest.mark.parametrize("what", sorted(MEGABYTES))
 def test_megabyte(dialect: str, what: str) -> None:
     text = MEGABYTES[what](dialect)

@@ -22,14 +22,12 @@ from typing import Any
 
 import pytest
 from corpus import CorpusLine, all_lines
-from harness import CONTROL_MARKERS, LITERALS, Result, check_deltas, counters, new_parser, to_result
+from harness import CONTROL_MARKERS, Result, check_deltas, counters, new_parser, to_result
+from material import WRITTEN_BY_PARSER
 
 from toolglot.core import assemble
 
 STEP = 5 if os.environ.get("TOOLGLOT_TEST_PROFILE") == "quick" else 1
-WRITTEN_BY_PARSER = ("qwen3_coder", "glm45", "glm47", "hy_v3", "hy_v4", "mimo", "minimax_m2",
-                     "seed_oss", "step3", "step3p5", "deepseek_v32", "deepseek_v4", "deepseek_v41",
-                     "kimi_k3", "minimax_m3", *LITERALS)  # fmt: skip
 
 
 def behind_common(text: str, other: str) -> str:
