@@ -5,16 +5,19 @@ Source: the chat template of these models. Canonical spelling::
 
     <|tools_prefix|>[{"get_weather": {"city": "Oslo"}}, {"ping": {}}]<|tools_suffix|>
 
+One object without the list is read as well.
+
 Reasoning: ``<|inner_prefix|>…<|inner_suffix|>``, written by the model itself where it deliberates. Calls inside it are
 calls, and it goes on behind them; what stands in brackets there are tool outputs of the history, and text.
 """
 
-from ..registry import register
-from ..spec import Call, CallBlock, Dialect, Envelope, Reasoning, Skip, Start, on
+from dataclasses import replace
 
-BLOCK = CallBlock(
-    Envelope(shape="array", key_is_name=True, canonical='{"{name}": {arguments}}'), close=("<|tools_suffix|>",)
-)
+from ..registry import register
+from ..spec import Call, CallBlock, Dialect, Envelope, FirstChar, Reasoning, Skip, Start, on
+
+LIST = Envelope(shape="array", key_is_name=True, canonical='{"{name}": {arguments}}')
+BLOCK = CallBlock(FirstChar((("{", replace(LIST, shape="object")),), LIST), close=("<|tools_suffix|>",))
 
 register(
     Dialect(
