@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from typing import Any
 
 from toolglot.core.chat_template import compile_template
 from toolglot.core.model_files import Model
@@ -101,6 +102,21 @@ class Family:
         variables = {"bos_token": "<s>", "eos_token": "</s>"}
         render = None if self.template is None else compile_template(self.template, variables)
         return Model(frozenset(known), vocabulary, special, self.template, render)
+
+    def tokenizer(self) -> Any:
+        """A tokenizer of transformers with these tokens and this template, for the engines' tests."""
+        from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
+        from transformers import PreTrainedTokenizerFast
+
+        alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+        raw = Tokenizer(models.BPE(vocab={char: number for number, char in enumerate(alphabet)}, merges=[]))
+        raw.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+        raw.decoder = decoders.ByteLevel()
+        raw.add_special_tokens([AddedToken(text, special=True, normalized=False) for text in self.special])
+        raw.add_tokens([AddedToken(text, special=False, normalized=False) for text in self.plain])
+        made = PreTrainedTokenizerFast(tokenizer_object=raw, clean_up_tokenization_spaces=False)
+        made.chat_template = self.template
+        return made
 
 
 CHATML = ("<|im_start|>", "<|im_end|>", "<|endoftext|>")

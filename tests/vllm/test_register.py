@@ -44,7 +44,7 @@ def test_every_dialect_has_a_class(dialect: str) -> None:
 @pytest.mark.parametrize("manager", [ToolParserManager, ReasoningParserManager])
 def test_only_our_names(manager: Any) -> None:
     ours = {name for name, entry in manager.lazy_parsers.items() if entry[0].startswith("toolglot.")}
-    assert ours <= {f"toolglot_{dialect}" for dialect in list_dialects()}
+    assert ours <= {"toolglot", *(f"toolglot_{dialect}" for dialect in list_dialects())}
     assert f"toolglot_{list_dialects()[0]}" in ours
 
 
