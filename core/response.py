@@ -11,7 +11,7 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from .calls import Calls, UndeclaredTools
 from .deltas import ContentDelta, Delta, Message, ReasoningDelta, ToolCallDelta, assemble
@@ -67,6 +67,10 @@ class ResponseParser:
     Raises ConfigurationError (a ValueError) for a wrong option, tool list or choice. Model text never raises.
     """
 
+    # The parts that tracing.py puts watched ones in the place of.
+    machine_type: ClassVar[type[Machine]] = Machine
+    calls_type: ClassVar[type[Calls]] = Calls
+
     def __init__(
         self,
         dialect: str | Dialect,
@@ -105,7 +109,7 @@ class ResponseParser:
         self.anomalies: Counter[str] = Counter()
 
         def calls(machine: Machine) -> Calls:
-            return Calls(
+            return self.calls_type(
                 machine.out,
                 self.anomalies,
                 functions,
@@ -119,7 +123,7 @@ class ResponseParser:
                 commit=machine.commit,
             )
 
-        self._machine = Machine(
+        self._machine = self.machine_type(
             table, start, calls, self.anomalies, calls_legal=calls_legal, constrained=constrained
         )
         self._done = False

@@ -26,6 +26,7 @@ from toolglot import core
 from toolglot.core import ConfigurationError, get_dialect
 from toolglot.core.serving.auto import AUTO, choose
 from toolglot.core.serving.prompt import Thinking, has_reasoning
+from toolglot.core.serving.record import notice, open_parser
 from toolglot.core.serving.tokens import as_spelled, check_tokenizer, is_special, special_tokens, stray_tokens
 from toolglot.core.spec import Dialect
 from toolglot.lmdeploy_plugin.constrain import tag_for
@@ -132,8 +133,11 @@ class _ToolglotResponseParser:
         previous = previous_calls(request)
 
         def open_core() -> core.ResponseParser:
-            return core.ResponseParser(
+            return open_parser(
                 chosen.dialect,
+                engine="lmdeploy",
+                record=settings().record,
+                report=logger.error,
                 tools=tools,
                 tool_choice=choice,
                 parallel_tool_calls=request.parallel_tool_calls is not False,
@@ -268,4 +272,6 @@ def _announce(chosen: Chosen) -> None:
         version_of("lmdeploy"),
         settings(),
     )
+    if settings().record:
+        logger.warning(notice(settings().record))
     special_tokens(chosen.tokenizer)

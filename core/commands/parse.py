@@ -18,18 +18,39 @@ from ..response import ResponseParser
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """The core's options."""
-    parser.add_argument("--dialect", required=True, help=f"one of {', '.join(list_dialects())}, or an alias")
-    parser.add_argument("--tools", metavar="FILE", help="JSON list of OpenAI tools; without it no name is filtered")
+    """The core's options, and how the text is cut."""
+    add_request(parser)
     parser.add_argument("--chunk", type=_positive, metavar="N", help="feed N characters at a time (default: all)")
     parser.add_argument("--stream", action="store_true", help="print the deltas instead of the message")
+    parser.add_argument("file", nargs="?", metavar="FILE", help="raw text, UTF-8 (default: standard input)")
+
+
+def add_request(parser: argparse.ArgumentParser, *, dialect: bool = True) -> None:
+    """What says how one response is parsed. The dialect may be left out where something else gives it."""
+    parser.add_argument("--dialect", required=dialect, help=f"one of {', '.join(list_dialects())}, or an alias")
+    parser.add_argument("--tools", metavar="FILE", help="JSON list of OpenAI tools; without it no name is filtered")
     parser.add_argument("--reasoning", choices=("auto", "open", "off"), default="auto",
                         help="open: the prompt opened a reasoning block; off: its tags are content")  # fmt: skip
     parser.add_argument("--tool-choice", metavar="CHOICE", help='"auto", "required", "none" or the name of a tool')
     parser.add_argument("--undeclared-tools", choices=("drop", "pass", "text"), default="drop")
     parser.add_argument("--reasoning-calls", choices=("resume", "end", "keep"), help="a call inside reasoning")
     parser.add_argument("--arguments", choices=("stream", "complete"), default="stream")
-    parser.add_argument("file", nargs="?", metavar="FILE", help="raw text, UTF-8 (default: standard input)")
+
+
+def request_options(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Tools and keyword options of the core, as the arguments say."""
+    choice = arguments.tool_choice
+    if choice not in (None, "auto", "required", "none"):
+        choice = {"type": "function", "function": {"name": choice}}
+    return {
+        "tools": read_tools(arguments.tools),
+        "starts_in_reasoning": True if arguments.reasoning == "open" else None,
+        "reasoning": arguments.reasoning != "off",
+        "tool_choice": choice,
+        "undeclared_tools": arguments.undeclared_tools,
+        "reasoning_calls": arguments.reasoning_calls,
+        "arguments": arguments.arguments,
+    }
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -52,19 +73,7 @@ def _positive(text: str) -> int:
 def _lines(arguments: argparse.Namespace) -> list[str]:
     """The lines to print."""
     text = read_text(arguments.file)
-    choice = arguments.tool_choice
-    if choice not in (None, "auto", "required", "none"):
-        choice = {"type": "function", "function": {"name": choice}}
-    parser = ResponseParser(
-        arguments.dialect,
-        read_tools(arguments.tools),
-        starts_in_reasoning=True if arguments.reasoning == "open" else None,
-        reasoning=arguments.reasoning != "off",
-        tool_choice=choice,
-        undeclared_tools=arguments.undeclared_tools,
-        reasoning_calls=arguments.reasoning_calls,
-        arguments=arguments.arguments,
-    )
+    parser = ResponseParser(arguments.dialect, **request_options(arguments))
     size = arguments.chunk or max(len(text), 1)
     deltas: list[Delta] = []
     for at in range(0, len(text), size):

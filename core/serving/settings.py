@@ -4,6 +4,7 @@
     TOOLGLOT_REASONING_CALLS    resume | end | keep      what a call inside reasoning does (default: the dialect's own)
     TOOLGLOT_ARGUMENTS          stream | complete        whether a call goes out before it is finished
     TOOLGLOT_DIALECT            a dialect's name         what the parser name `toolglot` stands for (auto.py)
+    TOOLGLOT_RECORD             a file                   responses are recorded there, for debugging (record.py)
 
 A wrong value never stops a server: it is reported once and the default holds.
 """
@@ -13,11 +14,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 
+from .record import RECORD
+
 __all__ = [
     "AUTOLOAD",
     "DIALECT",
     "KNOWN",
     "OPTIONS",
+    "RECORD",
     "REPLACE",
     "STRICT",
     "read_choice",
@@ -36,7 +40,7 @@ DIALECT = "TOOLGLOT_DIALECT"
 REPLACE = "TOOLGLOT_REPLACE"
 STRICT = "TOOLGLOT_STRICT"
 AUTOLOAD = "TOOLGLOT_LMDEPLOY_AUTOLOAD"
-KNOWN = frozenset({*OPTIONS, DIALECT, REPLACE, STRICT, AUTOLOAD})
+KNOWN = frozenset({*OPTIONS, DIALECT, RECORD, REPLACE, STRICT, AUTOLOAD})
 
 
 def read_choice(environment: Mapping[str, str], variable: str, allowed: Sequence[str], problems: list[str]) -> str:
