@@ -22,6 +22,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from .deltas import Message, assemble
+from .markers import Marker
 from .model_files import Model
 from .own_spelling import parting, pieces, tags
 from .probes import ONE, SAID, TOOLS, Probe, Probes, probe
@@ -228,7 +229,8 @@ def _dialects(model: Model) -> list[Dialect]:
 def _marked(model: Model) -> tuple[str, ...]:
     """Dialects whose openers occur in the template's text, or else hold special tokens."""
     template = model.template or ""
-    named = dict.fromkeys(dialect.name for dialect, text in _openers(model) if len(text) > 2 and text in template)
+    openers = [(dialect.name, opener.text) for dialect, opener in _openers(model)]
+    named = dict.fromkeys(name for name, text in openers if len(text) > 2 and text in template)
     return tuple(named) or _by_tokens(model)
 
 
@@ -236,12 +238,16 @@ def _by_tokens(model: Model) -> tuple[str, ...]:
     """Dialects whose openers hold special tokens of the tokenizer."""
     special = [token for token in model.special if len(token) > 3]
     return tuple(
-        dict.fromkeys(dialect.name for dialect, text in _openers(model) if any(token in text for token in special))
+        dict.fromkeys(
+            dialect.name
+            for dialect, opener in _openers(model)
+            if not opener.plain and any(token in opener.text for token in special)
+        )
     )
 
 
-def _openers(model: Model) -> list[tuple[Dialect, str]]:
-    return [(dialect, marker.text) for dialect in _dialects(model) for edge in dialect.openers for marker in edge.on]
+def _openers(model: Model) -> list[tuple[Dialect, Marker]]:
+    return [(dialect, marker) for dialect in _dialects(model) for edge in dialect.openers for marker in edge.on]
 
 
 @contextmanager

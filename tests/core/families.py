@@ -381,8 +381,8 @@ FAMILIES = [
            KIMI, THINK),
     Family("gpt-oss", "gpt_oss", "OpenAI's Harmony response format, guide",
            chat("<|start|>assistant",
-                calls(lit(" to=functions.") + NAME + lit("<|channel|>commentary json<|message|>") + ARGUMENTS
-                      + lit("<|call|>")),
+                "{% if m.tool_calls %}{% set f = m.tool_calls[0].function %}" + lit(" to=functions.") + NAME
+                + lit("<|channel|>commentary json<|message|>") + ARGUMENTS + lit("<|call|>") + "{% endif %}",
                 "", user="<|start|>user<|message|>", user_end="<|end|>",
                 body="{% if m.thinking %}" + lit("<|channel|>analysis<|message|>") + "{{ m.thinking }}"
                 + lit("<|end|><|start|>assistant") + "{% endif %}{% if not m.tool_calls %}"
@@ -438,6 +438,27 @@ FAMILIES = [
                 generation=lit("<|extra_0|>") + "{% if enable_thinking is defined and not enable_thinking %}"
                 + lit("<think>\n\n</think>\n") + "{% endif %}"),
            ("<|extra_0|>", "<|eos|>", "<|startoftext|>")),
+    Family("Jamba 1.5 to 1.7", "jamba", "ai21labs/AI21-Jamba-Large-1.7 model card, tool use; vLLM's jamba parser",
+           chat("<|bom|><|assistant|> ",
+                calls(JSON_CALL, lit(",\n    "), lit("<tool_calls>[\n    "), lit("\n]</tool_calls>")), "<|eom|>",
+                user="<|bom|><|user|> ", first="<|startoftext|>"),
+           ("<|bom|>", "<|eom|>", "<|assistant|>", "<|user|>", "<|startoftext|>", "<tool_calls>", "</tool_calls>")),
+    Family("Apertus", "apertus", "swiss-ai/Apertus-8B-Instruct-2509 model card; vLLM's apertus parser",
+           chat("<|assistant_start|>",
+                calls(lit('{"') + NAME + lit('": ') + ARGUMENTS + lit("}"), lit(", "), lit("<|tools_prefix|>["),
+                      lit("]<|tools_suffix|>")),
+                "<|assistant_end|>", user="<|user_start|>", user_end="<|user_end|>"),
+           ("<|assistant_start|>", "<|assistant_end|>", "<|user_start|>", "<|user_end|>", "<|tools_prefix|>",
+            "<|tools_suffix|>", "<|inner_prefix|>", "<|inner_suffix|>")),
+    Family("xLAM 2 (Qwen)", "xlam", "vLLM's example template for xLAM on Qwen",
+           chatml(calls(JSON_CALL, lit(", "), lit("["), lit("]")),
+                  body="{% if not m.tool_calls %}" + SAID + "{% endif %}"),
+           CHATML, TOOL_CALL),
+    Family("xLAM 2 (Llama)", "xlam", "vLLM's example template for xLAM on Llama: the turns of Llama 3",
+           chat("<|start_header_id|>assistant<|end_header_id|>\n\n", calls(JSON_CALL, lit(", "), lit("["), lit("]")),
+                "<|eot_id|>", user="<|start_header_id|>user<|end_header_id|>\n\n", first="<|begin_of_text|>",
+                body="{% if not m.tool_calls %}" + SAID + "{% endif %}"),
+           LLAMA3, certain=False, alone=False),
     Family("Phi-4-mini", "phi4_mini", "microsoft/Phi-4-mini-instruct model card; vLLM's template for it",
            chat("<|assistant|>", calls(JSON_CALL, lit(", "), lit("functools["), lit("]")), "<|end|>", user="<|user|>"),
            ("<|assistant|>", "<|user|>", "<|end|>", "<|tool|>", "<|/tool|>", "<|tool_call|>", "<|/tool_call|>")),
