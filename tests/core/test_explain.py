@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from corpus import CorpusLine, all_lines, dialects, std_tools
+from corpus import CorpusLine, all_lines, std_tools
 from harness import expected_result, make_id, to_result
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_fuzz import OPTIONS, OWN, soups
+from test_fuzz import OPTIONS, soups
 
-from toolglot.core import get_dialect
+from toolglot.core import get_dialect, list_dialects
 from toolglot.core.cli import main
 from toolglot.core.explain import KINDS, MEANINGS, to_html, to_text
 from toolglot.core.response import DROPS
@@ -66,7 +66,7 @@ def check(found: Trace) -> None:
     for index, call in enumerate(message.tool_calls):
         assert found.joined("name", index) == call.name
         verbatim = found.joined("arguments", index)
-        unwrapped = {"string_arguments", "builtin_tool"} & found.anomalies.keys()
+        unwrapped = "string_arguments" in found.anomalies or (verbatim[:2] == '{\\' and not call.complete)
         if writes_json(found.dialect) and not unwrapped:
             assert verbatim == call.arguments or (not verbatim and call.arguments == "{}")
     for emission in found.emissions:
@@ -81,7 +81,7 @@ def test_every_character_has_a_kind(line: CorpusLine) -> None:
     assert to_result(found.message) == expected_result(line)
 
 
-@pytest.mark.parametrize("dialect", sorted(set(OWN) & set(dialects())))
+@pytest.mark.parametrize("dialect", list_dialects())
 def test_any_text(dialect: str) -> None:
     @settings(max_examples=settings.default.max_examples // 5 or 1)  # type: ignore[union-attr]
     @given(
