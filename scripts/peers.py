@@ -195,7 +195,8 @@ def page() -> str:
             details += ["| line | at once | streamed | why |", "|---|---|---|---|"]
             details += [_row(difference) for difference in found]
             details.append("")
-    table = ["| dialect | vLLM's parser | lines | differ | differ with and without streaming |", "|---|---|---|---|---|"]
+    table = ["| dialect | vLLM's parser | lines | differ | differ with and without streaming |"]
+    table.append("|---|---|---|---|---|")
     return HEAD.format(version=vllm.__version__) + "\n".join([*table, *summary, "", *details])
 
 
