@@ -220,6 +220,8 @@ class _Response:
         for first in sorted({trigger[0] for trigger in triggers} - begins):
             seconds = {trigger[1:2] for trigger in triggers if trigger[0] == first}
             elements.append(sequence([regex(f"{_class({first})}[^{_class(seconds | firsts)}]"), text]))
+        if triggers:
+            elements.append({**text, "at_least_one": True})  # begins with a call
         return choice(elements)
 
     def _excluded(self) -> set[str]:

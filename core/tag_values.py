@@ -87,19 +87,28 @@ def raw_value(payload: Tagged, arguments: Arguments, key: str, schema: dict[str,
 def _members(arguments: Arguments, schema: dict[str, Any]) -> list[dict[str, Any]]:
     """The members of a union, references followed."""
     members: list[dict[str, Any]] = []
-    for each in schema.get("anyOf", (schema,)):
-        member, seen = each, 0
-        while "$ref" in member and seen < 64:
-            member, seen = arguments.definition(member["$ref"]), seen + 1
-        members += _members(arguments, member) if "anyOf" in member else [member]
+    seen: set[str] = set()
+    waiting = [schema]
+    while waiting:
+        member = waiting.pop(0)
+        if "anyOf" in member:
+            waiting = [*member["anyOf"], *waiting]
+        elif "$ref" not in member:
+            members.append(member)
+        elif member["$ref"] not in seen:  # one that leads to itself adds nothing
+            seen.add(member["$ref"])
+            waiting.insert(0, arguments.definition(member["$ref"]))
     return members
 
 
 def _markup(payload: Tagged) -> list[str]:
-    """The literals that could end a value; it holds none of them."""
+    """What a value must not hold: its closers, and what would make one of another literal.
+
+    The closer around the call ends a value only in front of another opener, so without those it is data.
+    """
     opener, closer = payload.argument.partition("{key}")[0], payload.argument.partition("{value}")[2]
     head = payload.head.partition("{name}")[0]
-    texts = (opener, closer, head, payload.tail, *payload.around)
+    texts = (opener, closer, head, payload.tail, payload.around[0])
     return [text for text in dict.fromkeys(text.strip() for text in texts) if text]
 
 

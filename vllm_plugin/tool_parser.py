@@ -10,7 +10,6 @@ reasoning parser's affair: what reaches this class is parsed without a reasoning
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -81,7 +80,7 @@ class ToolglotToolParser(ToolParser):
             return
         if covers:
             begin_at_once(request)
-        request.structured_outputs = StructuredOutputsParams(structural_tag=json.dumps(tag))
+        request.structured_outputs = StructuredOutputsParams(structural_tag=tag.text)
         if hasattr(request, "response_format"):
             request.response_format = None
         else:
@@ -96,7 +95,7 @@ class ToolglotToolParser(ToolParser):
             return None
         from xgrammar import StructuralTag
 
-        return StructuralTag.model_validate(tag)
+        return StructuralTag.model_validate(tag.tag)
 
     # A complete response
 

@@ -146,8 +146,9 @@ class Case:
             if at + 1 < len(parts):
                 if before and not part.strip(" \t\r\n"):
                     continue
-                part = _less(part, self.trim(parts[at + 1][1]), front=False)
-            content += part
+                content += _less(part, self.trim(parts[at + 1][1]), front=False)
+            else:
+                content += part
         return content, sum(is_call for is_call, _ in parts)
 
     def calls_at_start(self, text: str) -> bool:
