@@ -88,7 +88,7 @@ def _tagged(payload: Tagged, block: CallBlock, arguments: Arguments) -> list[Par
     """Arguments between the template's own delimiters, in the schema's order; optional ones may be left out.
 
     XGrammar's styles of such spellings are not used: they allow any blanks around a value, which are part of a string,
-    and openers inside it.
+    and openers inside it. Nor are its tags: before 0.2.6 text in one may hold its excluded strings in front of the end.
     """
     members = arguments.schema.get("anyOf", (arguments.schema,))
     shapes = [sequence(_arguments(payload, arguments, member)) for member in members]
@@ -106,7 +106,7 @@ def _arguments(payload: Tagged, arguments: Arguments, schema: dict[str, Any]) ->
             arguments.narrow(f"/properties/{key}", "left out, its name cannot be written in this dialect")
             continue
         argument = fill(payload.argument, {"key": key, "value": raw_value(payload, arguments, key, value)})
-        parts += argument if needed else [optional(tag(argument))]
+        parts += argument if needed else [optional(sequence(argument))]
     if not parts and schema.get("additionalProperties", True) is not False:
         parts = _free_arguments(payload, arguments, schema)
     return parts
@@ -124,7 +124,7 @@ def _free_arguments(payload: Tagged, arguments: Arguments, schema: dict[str, Any
     argument = fill(payload.argument, {"key": key, "value": raw_value(payload, arguments, "", value)})
     least = schema.get("minProperties", 0)
     most = schema.get("maxProperties", max(least, _FREE_ARGUMENTS))
-    return [{"type": "repeat", "min": least, "max": most, "content": tag(argument)}]
+    return [{"type": "repeat", "min": least, "max": most, "content": sequence(argument)}]
 
 
 def _call_syntax(payload: CallSyntax, block: CallBlock, arguments: Arguments) -> list[Part]:

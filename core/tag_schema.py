@@ -45,6 +45,7 @@ _FORMATS = frozenset({"email", "date", "time", "date-time", "duration", "ipv4", 
                       "uri-reference", "uri-template", "json-pointer", "relative-json-pointer"})  # fmt: skip
 _WORDS = ("type", "enum", "const", "anyOf", "oneOf", "allOf", "nullable", *sum(_OF_TYPE.values(), ()))
 _DEPTH = 64
+_FAR = 10**15  # the other limit of an integer that has one
 _BRANCHES = 64  # members that are multiplied out
 
 
@@ -332,6 +333,8 @@ class Arguments:
             return self._array(schema, place, depth)
         if kind == "string":
             self._string(schema, place)
+        elif kind == "integer":
+            self._integer(schema)
         elif kind == "number" and "multipleOf" in schema:
             self.loosen(place, "multipleOf of a number")
             del schema["multipleOf"]
@@ -374,6 +377,14 @@ class Arguments:
         for word in ("minLength", "maxLength", "format"):
             if schema.pop(word, None) is not None:
                 self.loosen(place, f"{word} beside pattern")
+
+    def _integer(self, schema: Schema) -> None:
+        """Both limits where there is one: before 0.2.3 XGrammar overlooks a single one."""
+        low, high = schema.keys() & {"minimum", "exclusiveMinimum"}, schema.keys() & {"maximum", "exclusiveMaximum"}
+        if low and not high:
+            schema["maximum"] = max(_FAR, 10 * max(abs(int(schema[word])) for word in low))
+        elif high and not low:
+            schema["minimum"] = min(-_FAR, -10 * max(abs(int(schema[word])) for word in high))
 
     def _array(self, schema: Schema, place: str, depth: int) -> Schema:
         items, rest = schema.get("items", True), schema.pop("additionalItems", True)

@@ -18,6 +18,7 @@ from .values import convert
 
 __all__ = ["MAX_BLANKS", "json_value", "raw_value"]
 
+_SHORT = 256  # a text that may not be longer is counted in characters that begin no markup
 MAX_BLANKS = 2  # between two tokens of JSON, so that a small model cannot spin in them
 _IN_JSON = '"\\'  # characters that a string of JSON holds only as escapes
 
@@ -138,16 +139,18 @@ def _text(
         arguments.loosen(f"/{key}", f"format {schema['format']!r} in raw text")
     least, most = schema.get("minLength", 0), schema.get("maxLength")
     text = any_text(markup)
-    if most is not None:
-        text["max_chars"] = most - least
+    if most is not None and most <= _SHORT:
+        text = regex(f"[^{_class(firsts)}]{{0,{max(most - least, 0)}}}")
+    elif most is not None:
+        text["max_chars"] = most - least  # not enforced before 0.2.6
     start = f"[^{_class(firsts)}]{{{least}}}" if least else ""
     limited = [each for each in others if each.get("type") in _LIMITS and each.keys() & _LIMITS[each["type"]]]
     if limited:
         # Text that reads as a number (or object, array) which the schema refuses: it does not begin like one.
         begins = "".join(_BEGINS[each["type"]] for each in limited)
         start = f"[^{_class(firsts)}{begins}\\s]" + (f"[^{_class(firsts)}]{{{least - 1}}}" if least > 1 else "")
-        if most is not None:
-            text["max_chars"] = most - max(least, 1)
+        if most is not None and most <= _SHORT:
+            text = regex(f"[^{_class(firsts)}]{{0,{max(most - max(least, 1), 0)}}}")
         arguments.narrow(f"/{key}", "strings that begin like a number, an object or an array are left out")
     return sequence([regex(start), text]) if start else text
 
