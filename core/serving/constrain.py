@@ -9,17 +9,20 @@ from __future__ import annotations
 
 import json
 import logging
+import marshal
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
 from ..structural import structural_tag
 from ..tools import ToolChoice
 from .prompt import Thinking
 
-__all__ = ["Checked", "checked_tag"]
+__all__ = ["Checked", "checked_tag", "clear"]
 
 logger = logging.getLogger("toolglot")
+
+KEPT = 64  # requests
+_kept: dict[Any, Checked | None] = {}  # oldest first
 
 Problem = Callable[[str], str | None]  # what XGrammar says against a tag (its text), or None
 
@@ -48,34 +51,54 @@ def checked_tag(
     and ending with ``advice``, when a schema cannot be turned into a grammar.
     """
     reasoning: bool | Literal["optional"] = "optional" if thinking is Thinking.FREE else thinking is Thinking.OPEN
-    request = json.dumps([tools, choice], ensure_ascii=False, separators=(",", ":"))
-    return _kept(dialect, request, reasoning, parallel_tool_calls, problem_of, advice)
+    key = (dialect, _text_of(tools), _text_of(choice), reasoning, parallel_tool_calls, problem_of, advice)
+    if key not in _kept:
+        found = _checked(dialect, tools, choice, reasoning, parallel_tool_calls, problem_of, advice)
+        if len(_kept) >= KEPT:
+            _kept.pop(next(iter(_kept)), None)
+        _kept[key] = found
+    return _kept[key]
 
 
-@lru_cache(maxsize=64)
-def _kept(
+def _text_of(value: Any) -> bytes:
+    """What a request says, in a form that is equal only for equal values: in JSON's types 1, 1.0 and true differ."""
+    try:
+        return marshal.dumps(value, 0)  # a fifth of what JSON costs; version 0 knows no references
+    except ValueError:
+        return json.dumps(value, default=str).encode()
+
+
+def _checked(
     dialect: str,
-    request: str,
+    tools: Sequence[Mapping[str, Any]],
+    choice: ToolChoice,
     reasoning: bool | Literal["optional"],
     parallel_tool_calls: bool,
     problem_of: Problem,
     advice: str,
 ) -> Checked | None:
-    tools, choice = json.loads(request)
+    offered = tools
     for attempt in range(2):
-        tag = structural_tag(dialect, tools, choice, reasoning=reasoning, parallel_tool_calls=parallel_tool_calls)
+        tag = structural_tag(dialect, offered, choice, reasoning=reasoning, parallel_tool_calls=parallel_tool_calls)
         if tag is None:
             return None
         text = json.dumps(tag, ensure_ascii=False)
         problem = problem_of(text)
         if problem is None:
-            return Checked(text, tag)
+            return Checked(text, json.loads(text))  # nothing of the request's is kept
         if attempt == 0:
-            tools = [_compilable(dialect, tool, problem_of, advice) for tool in tools]
+            offered = [_compilable(dialect, tool, problem_of, advice) for tool in tools]
     raise ValueError(f"the tools of this request cannot be turned into a grammar: {problem}")
 
 
-def _compilable(dialect: str, tool: dict[str, Any], problem_of: Problem, advice: str) -> dict[str, Any]:
+def clear() -> None:
+    """Forget all tags."""
+    _kept.clear()
+
+
+def _compilable(
+    dialect: str, tool: Mapping[str, Any], problem_of: Problem, advice: str
+) -> Mapping[str, Any]:
     """The tool, with arguments that XGrammar cannot describe left free. Raises ValueError where it is strict."""
 
     def problem_with(parameters: Any) -> str | None:

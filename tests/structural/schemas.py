@@ -71,6 +71,8 @@ EXACT: dict[str, dict[str, Any]] = {
         _object({"kind": {"const": "b"}, "y": _STRING}, "kind"),
     ]}}, "u"),
     "all of": _object({"o": {"allOf": [_object({"x": _INTEGER}, "x"), _object({"y": {"type": "boolean"}}, "y")]}}, "o"),
+    "contradicting member": _object({"u": {"type": "object", "properties": {"k": _INTEGER}, "required": ["k"],
+                                           "anyOf": [{"type": "array"}, {"properties": {"m": _INTEGER}}]}}, "u"),
     "keywords beside anyOf": {**_object({"a": _INTEGER, "b": _INTEGER}),
                               "anyOf": [{"required": ["a"]}, {"required": ["b"]}]},
     "reference": {**_object({"p": {"$ref": "#/$defs/point"}, "q": {"$ref": "#/$defs/point"}}, "p"),
