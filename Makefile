@@ -60,7 +60,7 @@ closure:
 # Every schema under every choice, with and without reasoning: about half an hour on four cores.
 closure-full: install
 	TOOLGLOT_CLOSURE=full $(VENV)/bin/python -m pytest tests/structural -n auto
-	$(VENV)/bin/python scripts/closure_table.py --all
+	$(VENV)/bin/python tests/structural/closure_table.py --all
 
 package:
 	$(VENV)/bin/python scripts/check_package.py

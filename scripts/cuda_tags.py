@@ -55,7 +55,7 @@ def words() -> list[str]:
     letters = "etaoinshrdlucmfwypvbgkjqxz" * 3 + "ETAOIN0123456789     _.,"
     while len(found) < VOCABULARY - 1:
         found["".join(rng.choices(letters, k=rng.randint(2, 9)))] = None
-    return [*found][: VOCABULARY - 1] + ["<end>"]
+    return [*list(found)[: VOCABULARY - 1], "<end>"]
 
 
 def model_on(device: str) -> Any:
@@ -89,7 +89,6 @@ class Run:
             torch.cuda.synchronize()
         return perf_counter()
 
-    @torch.inference_mode()
     def generate(self, grammar: Any, dialect: str, steps: int) -> list[Any]:
         """The messages of the responses that ended; ``grammar`` None generates freely."""
         matchers = [xgrammar.GrammarMatcher(grammar) for _ in range(self._batch)] if grammar is not None else []
@@ -147,6 +146,7 @@ def main() -> int:
     arguments = options.parse_args()
     began = perf_counter()
     device = arguments.device
+    torch.set_grad_enabled(False)
     vocabulary = words()
     info = xgrammar.TokenizerInfo(vocabulary, vocab_size=VOCABULARY, stop_token_ids=[VOCABULARY - 1])
     compiler = xgrammar.GrammarCompiler(info)

@@ -135,8 +135,7 @@ class Case:
                 return text[len(messages.content) :], 0
             return "", 1
         parts = self.grammar.parts(text)
-        starts = self.calls_at_start(text)
-        if starts:
+        if self.calls_at_start(text) and not (parts and parts[0][0]):
             return "", 1
         content = ""
         for at, (is_call, part) in enumerate(parts):

@@ -1,6 +1,6 @@
 """The table of docs/structural_tags.md: for each dialect and tool choice, the walks that were run and what they were.
 
-    python scripts/closure_table.py [--all]
+    python tests/structural/closure_table.py [--all]
 
 Walks and checks are those of tests/structural/test_closure.py. Without --all every sixth schema is walked.
 """
@@ -13,8 +13,8 @@ import re
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT / "tests" / "structural"), str(ROOT / "tests" / "core")]
+ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests" / "core"))
 
 from schemas import ALL, choices  # noqa: E402
 from test_closure import REASONING, WALKS, Case  # noqa: E402
@@ -23,7 +23,7 @@ from toolglot.core import get_dialect, list_dialects  # noqa: E402
 from toolglot.core.spec import Call, FirstChar, Push  # noqa: E402
 
 PAGE = ROOT / "docs" / "structural_tags.md"
-BEGIN, END = "<!-- table: scripts/closure_table.py -->", "<!-- end of table -->"
+BEGIN, END = "<!-- table: tests/structural/closure_table.py -->", "<!-- end of table -->"
 SOURCES = {
     "Envelope": "the envelope's canonical spelling, arguments as JSON",
     "Named": "the head's template, arguments as JSON",
@@ -54,8 +54,7 @@ def main() -> int:
     schemas = list(ALL)[:: 1 if options.parse_args().all else 6]
     names = list(choices())
     lines = [
-        f"Walks that ended and parsed, of {len(schemas)} schemas, {WALKS} walks each; reasoning and parallel calls take "
-        "turns.",
+        f"Walks that ended and parsed: {len(schemas)} schemas, {WALKS} walks each; reasoning and parallel calls in turns.",
         "",
         "| dialect | source of the tag | " + " | ".join(names) + " |",
         "|---|---|" + "---|" * len(names),
