@@ -25,7 +25,7 @@ from typing import Any, Literal, NamedTuple
 
 from .errors import ConfigurationError
 from .registry import get_dialect
-from .spec import Call, CallBlock, Dialect, Edge, Push, Region, Sink
+from .spec import Call, CallBlock, Dialect, Edge, Goto, Push, Reasoning, Region, Sink
 from .tag_calls import block_calls, holds_all
 from .tag_formats import Format, any_text, choice, const, optional, regex, separated, sequence, tag
 from .tag_schema import Arguments
@@ -155,7 +155,7 @@ class _Response:
             return block_calls(way.block, self._functions, opener, "", single=self._single)
         marker = next(edge.on[0] for edge in section.edges if isinstance(edge.do, Call))
         inner = marker.text if marker.consume else ""
-        closer = next(edge.on[0].text for edge in section.edges if not isinstance(edge.do, Call))
+        closer = next((edge.on[0].text for edge in section.edges if not isinstance(edge.do, Call)), "")
         before, after = opener + section.pad[0], section.pad[1] + closer
         if not section.repeat:
             return block_calls(way.block, self._functions, before + inner, after, single=self._single)
@@ -200,7 +200,11 @@ class _Response:
 
     def _text(self, triggers: list[str], tags: list[Format]) -> Format:
         """Free text with calls in it."""
-        excludes = sorted(self._excluded().difference(triggers))
+        excludes = sorted(
+            text
+            for text in self._excluded()
+            if not any(text.startswith(trigger) or trigger.startswith(text) for trigger in triggers)
+        )
         if not triggers:
             return any_text(excludes)
         return {
@@ -225,12 +229,19 @@ class _Response:
         return choice(elements)
 
     def _excluded(self) -> set[str]:
-        """Markers that are no openers, but that the parser acts on in plain text."""
-        edges = [edge for edge in self._dialect.openers if not isinstance(edge.do, (Call, Push))]
-        edges += [edge for edge in self._edges(Sink.CONTENT) if not isinstance(edge.do, (Call, Push))]
+        """Markers that no trigger stands for, but that the parser acts on in plain text; not those of a channel's ends.
+
+        Among them are other spellings of openers: a call in one of them would not be held to anything.
+        """
+        edges = [edge for edge in self._dialect.openers if not isinstance(edge.do, Goto)]
+        edges += self._edges(Sink.CONTENT)
+        tags = {tag_ for each in self._tags() for tag_ in (each.open, each.close)} if self._reasoning else set()
+        return {marker.text for edge in edges for marker in edge.on if marker.at != "start"} | tags
+
+    def _tags(self) -> list[Reasoning]:
+        """The dialect's reasoning, in all its spellings."""
         think = self._dialect.reasoning
-        tags = {think.open, think.close} if think is not None and self._reasoning else set()
-        return {*_texts(edges), *tags}
+        return [] if think is None else [think, *think.also]
 
     def _edges(self, sink: Sink) -> list[Edge]:
         return [edge for region in self._dialect.regions if region.sink is sink for edge in region.edges]
@@ -251,8 +262,9 @@ class _Response:
             return response
         opener = const(think.open + "\n" * think.trim_open[1])
         openers = () if think.calls == "keep" else _texts(self._dialect.openers)
-        body = any_text({think.open, think.close, *openers})
-        section = sequence([body, think.close + "\n" * think.trim_close[1]])
+        tags = {tag_ for each in self._tags() for tag_ in (each.open, each.close, *each.skip)}
+        body = any_text({*tags, *openers})
+        section = sequence([body, think.close + "\n" * think.trim_close[1] + think.after])
         if optional_:
             return choice([sequence([opener, section, response]), response])
         return sequence([optional(opener), section, response])

@@ -1,13 +1,15 @@
-"""A grammar (XGrammar's EBNF) for the arguments of a call in call syntax, ``a=1, b="x"``.
+"""A grammar (XGrammar's EBNF) for the arguments of a call in call syntax: ``a=1, b="x"``, or ``a:1,b:<|"|>x<|"|>``.
 
-XGrammar has no style for Python literals, so the rules are written here: the arguments of a tool in the schema's
-order, required ones always there, and one rule for each value. A definition is a rule of its own, so a schema may
-refer to itself. Not enforced: ``multipleOf``, and how many members an object of free keys has.
+XGrammar has no style for these literals, so the rules are written here: the arguments of a tool in the schema's
+order, or sorted where the template sorts them, required ones always there, and one rule for each value. A definition
+is a rule of its own, so a schema may refer to itself. Not enforced: ``multipleOf``, and how many members an object of
+free keys has.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping
 from math import ceil, floor
 from typing import Any
@@ -17,18 +19,8 @@ from .spec import CallSyntax
 from .tag_patterns import FORMATS, as_rule
 from .tag_schema import Arguments
 
-_IN_STRING = '"\\'
-_LITERALS = {
-    "string": 'string ::= "\\"" character* "\\""',
-    "character": 'character ::= [^"\\\\\\x00-\\x1f] | "\\\\" ["\\\\nrt\']',
-    "integer": 'integer ::= "-"? ("0" | [1-9] [0-9]{0,15})',
-    "number": 'number ::= integer ("." [0-9]{1,16})? ([eE] [+-]? [0-9]{1,2})?',
-    "boolean": 'boolean ::= "True" | "False"',
-    "null": 'null ::= "None"',
-    "array": 'array ::= "[" (value (", " value)*)? "]"',
-    "object": 'object ::= "{" (string ": " value (", " string ": " value)*)? "}"',
-    "value": "value ::= string | number | boolean | null | array | object",
-}
+_KEYWORD = re.compile(r"[\w.\-]{1,256}")  # what the reader takes for a keyword
+_BARE_KEY = re.compile(r"[^\s:=,{}\[\]()<>|\"']([^:=,{}\[\]()<>|\"'\n\r\t]*[^\s:=,{}\[\]()<>|\"'])?")
 
 
 def arguments_grammar(arguments: Arguments, syntax: CallSyntax) -> str:
@@ -36,12 +28,51 @@ def arguments_grammar(arguments: Arguments, syntax: CallSyntax) -> str:
     schema cannot be written as keyword arguments."""
     writer = _Writer(arguments, syntax)
     root = " | ".join(writer.call(member) for member in arguments.schema.get("anyOf", (arguments.schema,)))
-    return "\n".join([f"root ::= {root}", *writer.rules, *_LITERALS.values()]) + "\n"
+    return "\n".join([f"root ::= {root}", *writer.rules, *_literal_rules(syntax)]) + "\n"
 
 
 def _quote(text: str) -> str:
     """A literal of the grammar."""
     return json.dumps(text, ensure_ascii=False)
+
+
+def _literal_rules(syntax: CallSyntax) -> list[str]:
+    """One rule for each type, and what they are made of."""
+    true, false, null = map(_quote, syntax.words)
+    comma = _quote(syntax.comma)
+    if syntax.quote:
+        quote, colon = _quote(syntax.quote), _quote(syntax.assign)
+        strings = [f"string ::= {quote} text {quote}", "character ::= [^<]", *_text_without(syntax.quote)]
+        key = "[A-Za-z_] [A-Za-z0-9_]{0,30}"
+    else:
+        colon = '": "'
+        strings = [
+            'string ::= "\\"" character* "\\""',
+            'character ::= [^"\\\\\\x00-\\x1f] | "\\\\" ["\\\\nrt\']',
+        ]
+        key = "string"
+    return [
+        *strings,
+        'integer ::= "-"? ("0" | [1-9] [0-9]{0,15})',
+        'number ::= integer ("." [0-9]{1,16})? ([eE] [+-]? [0-9]{1,2})?',
+        f"boolean ::= {true} | {false}",
+        f"null ::= {null}",
+        f'array ::= "[" (value ({comma} value)*)? "]"',
+        f"key ::= {key}",
+        f"pair ::= key {colon} value",
+        f'object ::= "{{" (pair ({comma} pair)*)? "}}"',
+        "value ::= string | number | boolean | null | array | object",
+    ]
+
+
+def _text_without(token: str) -> list[str]:
+    """Text that does not hold the token, nor ends in a part of it. The token's first character stands in it once."""
+    first, inner = token[0], token[1:]
+    rules = [f"text ::= ([^{first}] | {_quote(first)} text1)*"]
+    for at, char in enumerate(inner, 1):
+        more = f" | {_quote(char)} text{at + 1}" if at < len(inner) else ""
+        rules.append(f"text{at} ::= [^{first}{char}] | {_quote(first)} text1{more}")
+    return rules
 
 
 class _Writer:
@@ -61,20 +92,33 @@ class _Writer:
     def call(self, schema: Mapping[str, Any]) -> str:
         """What stands between the brackets of a call."""
         pairs: list[tuple[str, bool]] = []
-        for key, value in schema.get("properties", {}).items():
+        for key, value in self._members(schema.get("properties", {})):
             needed = key in schema["required"]
-            if key.isidentifier():
-                pairs.append((f"{_quote(key + self._syntax.assign)} {self._value(value, '/' + key)}", needed))
+            if self._syntax.quote or _KEYWORD.fullmatch(key):
+                written = self._key(key) if self._syntax.quote else key + self._syntax.assign
+                pairs.append((f"{_quote(written)} {self._value(value, '/' + key)}", needed))
             elif needed:
                 raise self._arguments.wrong(f"/properties/{key}", "this name cannot be a keyword argument's")
             else:
                 self._arguments.narrow(f"/properties/{key}", "left out, its name cannot be a keyword argument's")
         return self._pairs(pairs)
 
+    def _members(self, properties: Mapping[Any, Any]) -> list[tuple[str, Any]]:
+        """The members of an object in the template's order."""
+        members = [(str(key), value) for key, value in properties.items()]
+        return sorted(members, key=lambda member: member[0].lower()) if self._syntax.quote else members
+
+    def _key(self, key: str) -> str:
+        """A key of an object, with what stands between it and its value."""
+        if not self._syntax.quote:
+            return json.dumps(key, ensure_ascii=False) + ": "
+        bare = _BARE_KEY.fullmatch(key) is not None
+        return (key if bare else self._syntax.quote + key + self._syntax.quote) + self._syntax.assign
+
     def _pairs(self, pairs: list[tuple[str, bool]]) -> str:
         """Pairs in order: rules for what may follow before (``first``) and after (``rest``) any was written."""
         first = rest = '""'
-        separator = _quote(self._syntax.between)
+        separator = _quote(self._syntax.comma)
         for pair, needed in reversed(pairs):
             more = f"{separator} {pair} {rest}"
             begin = f"{pair} {rest}"
@@ -91,7 +135,7 @@ class _Writer:
         if "$ref" in schema:
             return self._reference(schema["$ref"])
         if "enum" in schema:
-            return self._any(_quote(_literal(value)) for value in schema["enum"])
+            return self._any(_quote(self._literal(value)) for value in schema["enum"])
         if "anyOf" in schema:
             return self._any(self._value(member, place) for member in schema["anyOf"])
         kind = schema.get("type", "value")
@@ -116,17 +160,18 @@ class _Writer:
         return name
 
     def _string(self, schema: Mapping[str, Any], place: str) -> str:
+        quote = _quote(self._syntax.quote or '"')
         pattern = schema.get("pattern") or FORMATS.get(schema.get("format", ""))
         if pattern is not None:
-            body = as_rule(pattern, _IN_STRING)
+            body = as_rule(pattern, self._syntax.quote[:1] or '"\\')
             if body is not None:
-                return self._rule(f'"\\"" {body} "\\""')
+                return self._rule(f"{quote} {body} {quote}")
             self._arguments.loosen(place, f"pattern {pattern!r} inside a string")
         elif "format" in schema:
             self._arguments.loosen(place, f"format {schema['format']!r}")
         if not schema.keys() & {"minLength", "maxLength"}:
             return "string"
-        return self._rule(f'"\\"" character{{{schema.get("minLength", 0)},{schema.get("maxLength", "")}}} "\\""')
+        return self._rule(f'{quote} character{{{schema.get("minLength", 0)},{schema.get("maxLength", "")}}} {quote}')
 
     def _number(self, schema: Mapping[str, Any], place: str) -> str:
         if "multipleOf" in schema:
@@ -150,27 +195,52 @@ class _Writer:
         items = schema.get("items", {})
         prefix = [self._value(item, place) for item in schema.get("prefixItems", ())]
         if prefix:
-            more = "" if items is False else f' (", " {self._value(items, place)})*'
-            separated = ' ", " '.join(prefix)
+            more = "" if items is False else f" ({_quote(self._syntax.comma)} {self._value(items, place)})*"
+            separated = f" {_quote(self._syntax.comma)} ".join(prefix)
             return self._rule(f'"[" {separated}{more} "]"')
         item = self._value(items, place)
-        return self._rule(f'"[" {_repeated(item, schema.get("minItems", 0), schema.get("maxItems"))} "]"')
+        return self._rule(f'"[" {self._repeated(item, schema.get("minItems", 0), schema.get("maxItems"))} "]"')
 
     def _object(self, schema: Mapping[str, Any], place: str) -> str:
         if schema.get("properties"):
             pairs = [
-                (f"{_quote(_literal(key) + ': ')} {self._value(value, place)}", key in schema["required"])
-                for key, value in schema["properties"].items()
+                (f"{_quote(self._key(key))} {self._value(value, place)}", key in schema["required"])
+                for key, value in self._members(schema["properties"])
             ]
             return self._rule(f'"{{" {self._pairs(pairs)} "}}"')
         more = schema.get("additionalProperties", True)
         if more is False:
             return self._rule('"{}"')
-        pair = self._rule(f'string ": " {self._value(more if isinstance(more, dict) else {}, place)}')
+        colon = _quote(self._syntax.assign if self._syntax.quote else ": ")
+        pair = self._rule(f"key {colon} {self._value(more if isinstance(more, dict) else {}, place)}")
         least, most = schema.get("minProperties", 0), schema.get("maxProperties")
         if least > 1 or most is not None:
             self._arguments.loosen(place, "the number of free keys, some of which may be equal")
-        return self._rule(f'"{{" {_repeated(pair, least, most)} "}}"')
+        return self._rule(f'"{{" {self._repeated(pair, least, most)} "}}"')
+
+    def _repeated(self, item: str, least: int, most: int | None) -> str:
+        """Items with a separator, as many as the schema wants."""
+        if most == 0:
+            return '""'
+        more = f"({_quote(self._syntax.comma)} {item})"
+        items = f'{item} {more}{{{max(least - 1, 0)},{"" if most is None else most - 1}}}'
+        return f"({items})?" if least <= 0 else items
+
+    def _literal(self, value: Any) -> str:
+        """A JSON value as the template writes it; strings of Python in double quotes."""
+        true, false, null = self._syntax.words
+        comma = self._syntax.comma
+        if isinstance(value, Mapping):
+            members = self._members(value)
+            return "{" + comma.join(self._key(key) + self._literal(item) for key, item in members) + "}"
+        if isinstance(value, (list, tuple)):
+            return "[" + comma.join(map(self._literal, value)) + "]"
+        if isinstance(value, str):
+            quote = self._syntax.quote
+            return quote + value + quote if quote else json.dumps(value, ensure_ascii=False)
+        if value is None or isinstance(value, bool):
+            return null if value is None else true if value else false
+        return repr(value)
 
 
 def _limit(
@@ -182,22 +252,3 @@ def _limit(
         return (closed, False) if open_ is None else (open_, True)
     found = tighter(closed, open_)
     return found, found == open_
-
-
-def _repeated(item: str, least: int, most: int | None) -> str:
-    """Items with a separator, as many as the schema wants."""
-    if most == 0:
-        return '""'
-    items = f'{item} (", " {item}){{{max(least - 1, 0)},{"" if most is None else most - 1}}}'
-    return f"({items})?" if least <= 0 else items
-
-
-def _literal(value: Any) -> str:
-    """A JSON value as a Python literal whose strings are double-quoted."""
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{_literal(str(key))}: {_literal(item)}" for key, item in value.items()) + "}"
-    if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(map(_literal, value)) + "]"
-    if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False)
-    return repr(value)

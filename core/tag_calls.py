@@ -13,11 +13,12 @@ from typing import Any
 
 from .errors import ConfigurationError
 from .head import NAME_LIMIT, is_name
-from .spec import CallBlock, CallSyntax, Envelope, FirstChar, Grammar, Named, Tagged
+from .spec import CallBlock, CallSyntax, Elements, Envelope, FirstChar, Grammar, Named, Tagged
 from .syntax_grammar import arguments_grammar
+from .tag_elements import members
 from .tag_formats import Format, Part, choice, fill, optional, regex, separated, sequence, tag
 from .tag_schema import Arguments
-from .tag_values import json_value, raw_value
+from .tag_values import json_value, raw_values
 
 __all__ = ["block_calls", "holds_all"]
 
@@ -33,7 +34,7 @@ def block_calls(
     begin, end = opener + block.pad[0], block.pad[1] + (block.close[0] if block.close else "") + closer
     calls = [_call(payload, block, arguments) for arguments in functions]
     wrap, between = _list_of(payload)
-    if not any(wrap):
+    if not between:
         if not end:  # the template's newline behind a call belongs to what follows
             calls = [[*call[:-1], _without_newlines(call[-1])] for call in calls]
         return [tag([begin, *call, end]) for call in calls]
@@ -46,7 +47,7 @@ def _without_newlines(part: Part) -> Part:
 
 def holds_all(block: CallBlock) -> bool:
     """Whether a block holds all calls of a response."""
-    return any(_list_of(_canonical(block))[0])
+    return bool(_list_of(_canonical(block))[1])
 
 
 def _canonical(block: CallBlock) -> Grammar:
@@ -54,11 +55,11 @@ def _canonical(block: CallBlock) -> Grammar:
 
 
 def _list_of(payload: Grammar) -> tuple[tuple[str, str], str]:
-    """The brackets around the calls of a block and what stands between them; nothing where a block is one call."""
+    """The brackets around the calls of a block and what stands between them, "" where a block is one call."""
     if isinstance(payload, CallSyntax):
         return payload.wrap, payload.between
     if isinstance(payload, Envelope) and payload.shape == "array":
-        return ("[", "]"), ", "
+        return ("[", "]"), payload.between
     return ("", ""), ""
 
 
@@ -92,7 +93,7 @@ def _tagged(payload: Tagged, block: CallBlock, arguments: Arguments) -> list[Par
     """
     members = arguments.schema.get("anyOf", (arguments.schema,))
     shapes = [sequence(_arguments(payload, arguments, member)) for member in members]
-    return [*fill(payload.head, {"name": arguments.name}), choice(shapes), payload.tail]
+    return [*fill(payload.head, {"name": arguments.name, "index": _DIGITS}), choice(shapes), payload.tail]
 
 
 def _arguments(payload: Tagged, arguments: Arguments, schema: dict[str, Any]) -> list[Part]:
@@ -105,11 +106,31 @@ def _arguments(payload: Tagged, arguments: Arguments, schema: dict[str, Any]) ->
                 raise arguments.wrong(f"/properties/{key}", "this name cannot be written in this dialect")
             arguments.narrow(f"/properties/{key}", "left out, its name cannot be written in this dialect")
             continue
-        argument = fill(payload.argument, {"key": key, "value": raw_value(payload, arguments, key, value)})
-        parts += argument if needed else [optional(sequence(argument))]
+        argument = _argument(payload, arguments, key, key, value)
+        parts.append(argument if needed else optional(argument))
     if not parts and schema.get("additionalProperties", True) is not False:
         parts = _free_arguments(payload, arguments, schema)
     return parts
+
+
+def _argument(
+    payload: Tagged, arguments: Arguments, written: Part, key: str, schema: dict[str, Any]
+) -> Format:
+    """One argument; where the format says a value's type, one spelling for each."""
+    if isinstance(written, str) and payload.entities:
+        written = written.replace("&", "&amp;").replace('"', "&quot;")
+    found = raw_values(payload, arguments, key, schema)
+    if not payload.words:
+        return sequence(fill(payload.argument, {"key": written, "value": choice([value for _, value in found])}))
+    words: dict[str, list[Format]] = {}
+    for word, value in found:
+        words.setdefault(word, []).append(value)
+    return choice(
+        [
+            sequence(fill(payload.argument, {"key": written, "type": word, "value": choice(values)}))
+            for word, values in words.items()
+        ]
+    )
 
 
 def _free_arguments(payload: Tagged, arguments: Arguments, schema: dict[str, Any]) -> list[Part]:
@@ -117,14 +138,19 @@ def _free_arguments(payload: Tagged, arguments: Arguments, schema: dict[str, Any
     value = schema.get("additionalProperties", True)
     if value is True:
         value = {}
-    if value and value.get("type") != "string":
+    if value and value.get("type") != "string" and not payload.words:
         arguments.narrow("/additionalProperties", "left out, undeclared arguments are read as strings")
         return []
     key = regex("[a-zA-Z_][a-zA-Z0-9_]{0,63}")
-    argument = fill(payload.argument, {"key": key, "value": raw_value(payload, arguments, "", value)})
+    argument = _argument(payload, arguments, key, "", value)
     least = schema.get("minProperties", 0)
     most = schema.get("maxProperties", max(least, _FREE_ARGUMENTS))
-    return [{"type": "repeat", "min": least, "max": most, "content": sequence(argument)}]
+    return [{"type": "repeat", "min": least, "max": most, "content": argument}]
+
+
+def _elements(payload: Elements, block: CallBlock, arguments: Arguments) -> list[Part]:
+    head = fill(payload.space + payload.head, {"name": arguments.name})
+    return [*head, members(payload, arguments), payload.space + payload.tail]
 
 
 def _call_syntax(payload: CallSyntax, block: CallBlock, arguments: Arguments) -> list[Part]:
@@ -136,5 +162,6 @@ _FORMATS: dict[type[Any], Callable[..., list[Part]]] = {
     Envelope: _envelope,
     Named: _named,
     Tagged: _tagged,
+    Elements: _elements,
     CallSyntax: _call_syntax,
 }

@@ -11,81 +11,101 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .spec import Tagged
-from .tag_formats import Format, any_text, choice, const, regex, sequence
+from .tag_formats import Format, any_text, const, regex, sequence
 from .tag_patterns import FORMATS, rewrite_pattern
 from .tag_schema import Arguments
 from .values import convert
 
-__all__ = ["MAX_BLANKS", "json_value", "raw_value"]
+__all__ = ["MAX_BLANKS", "json_value", "raw_values", "string_text", "union_members"]
 
 _SHORT = 256  # a text that may not be longer is counted in characters that begin no markup
 MAX_BLANKS = 2  # between two tokens of JSON, so that a small model cannot spin in them
 _IN_JSON = '"\\'  # characters that a string of JSON holds only as escapes
 
 
-def json_value(arguments: Arguments, schema: Mapping[str, Any], place: str = "") -> Format:
-    """A JSON value of the schema."""
-    whole = arguments.standalone(_printable(arguments, dict(schema), place))
+def json_value(
+    arguments: Arguments, schema: Mapping[str, Any], place: str = "", markup: Sequence[str] = ()
+) -> Format:
+    """A JSON value of the schema, whose strings hold none of ``markup`` (from XGrammar 0.2.8 on)."""
+    forbidden = _IN_JSON + "".join(sorted({text[0] for text in markup}))
+    whole = arguments.standalone(_printable(arguments, dict(schema), place, forbidden))
     if "$defs" in whole:
-        whole["$defs"] = {name: _printable(arguments, each, f"/{name}") for name, each in whole["$defs"].items()}
-    return {"type": "json_schema", "json_schema": whole, "max_whitespace_cnt": MAX_BLANKS}
+        definitions = whole["$defs"].items()
+        whole["$defs"] = {name: _printable(arguments, each, f"/{name}", forbidden) for name, each in definitions}
+    value: Format = {"type": "json_schema", "json_schema": whole, "max_whitespace_cnt": MAX_BLANKS}
+    return {**value, "excludes": list(markup)} if markup else value
 
 
-def _printable(arguments: Arguments, schema: Any, place: str) -> Any:
+def _printable(arguments: Arguments, schema: Any, place: str, forbidden: str) -> Any:
     """Strings in the form that all versions of XGrammar write as valid JSON.
 
     Its own lengths let raw control characters through, and the negated classes of a pattern quotes, so both become
     patterns that do not. Such a string holds no escapes: neither quotes nor newlines.
     """
     if isinstance(schema, list):
-        return [_printable(arguments, item, place) for item in schema]
+        return [_printable(arguments, item, place, forbidden) for item in schema]
     if not isinstance(schema, dict) or "enum" in schema:
         return schema
     copy: dict[str, Any] = {}
     for word, value in schema.items():
         if word == "properties":
-            copy[word] = {key: _printable(arguments, each, f"{place}/{key}") for key, each in value.items()}
+            copy[word] = {key: _printable(arguments, each, f"{place}/{key}", forbidden) for key, each in value.items()}
         else:
-            copy[word] = _printable(arguments, value, place) if isinstance(value, (dict, list)) else value
+            copy[word] = _printable(arguments, value, place, forbidden) if isinstance(value, (dict, list)) else value
     if copy.get("type") != "string":
         return copy
     if "pattern" in copy:
-        pattern = rewrite_pattern(copy.pop("pattern"), _IN_JSON)
+        pattern = rewrite_pattern(copy.pop("pattern"), forbidden)
         if pattern is None:
             arguments.loosen(place, f"pattern {schema['pattern']!r} inside a JSON string")
         else:
             copy["pattern"] = pattern
     least, most = copy.pop("minLength", 0), copy.pop("maxLength", None)
     if "pattern" not in copy and (least or most is not None):
-        copy["pattern"] = f'^[^"\\\\\\x00-\\x1f]{{{least},{"" if most is None else most}}}$'
+        copy["pattern"] = f'^[^{_class(forbidden)}\\x00-\\x1f]{{{least},{"" if most is None else most}}}$'
     return copy
 
 
-def raw_value(payload: Tagged, arguments: Arguments, key: str, schema: dict[str, Any]) -> Format:
-    """The raw text of one argument."""
-    types = arguments.read.types(key)
+def raw_values(payload: Tagged, arguments: Arguments, key: str, schema: dict[str, Any]) -> list[tuple[str, Format]]:
+    """The raw text of one argument: alternatives, each with what the format says of its type ("" where it does not)."""
+    words = dict(payload.words)
+    # Where the format says the types, text is a string whatever it looks like.
+    types = frozenset({"string"}) if words else arguments.read.types(key)
     markup = _markup(payload)
     firsts = "".join(sorted({text[0] for text in markup}))
-    members = _members(arguments, schema)
-    found: list[Format] = []
+    members = union_members(arguments, schema)
+    found: list[tuple[str, Format]] = []
     for member in members:
         if "enum" in member:
-            texts = [text for value in member["enum"] if (text := _text_of(value, types, payload)) is not None]
-            usable = [text for text in texts if not any(mark in text for mark in markup)]
-            if len(usable) < len(member["enum"]):
+            texts = [(value, _text_of(value, types, payload)) for value in member["enum"]]
+            usable = [(value, text) for value, text in texts if text is not None and not any(m in text for m in markup)]
+            if len(usable) < len(texts):
                 arguments.narrow(f"/{key}", "enum values that the parser would read as something else are left out")
-            found += [const(text) for text in usable]
+            found += [(_word(words, kind_of(value)), const(text)) for value, text in usable]
         elif member.get("type") == "string" or not member:
-            others = [each for each in members if each is not member]
-            found.append(_text(arguments, key, member, others, markup, firsts))
+            others = [] if words else [each for each in members if each is not member]
+            found.append((_word(words, "string"), string_text(arguments, key, member, others, markup, firsts)))
         else:
-            found.append(json_value(arguments, member, f"/{key}"))
+            found.append((_word(words, member["type"]), json_value(arguments, member, f"/{key}", markup)))
     if not found:
         raise arguments.wrong(f"/properties/{key}", "none of its values can be written in this dialect")
-    return choice(found)
+    return found
 
 
-def _members(arguments: Arguments, schema: dict[str, Any]) -> list[dict[str, Any]]:
+def _word(words: Mapping[str, str], kind: str) -> str:
+    """What the format says of a JSON type."""
+    if not words:
+        return ""
+    return words.get(kind, words.get("number" if kind == "integer" else "", words.get("", words["string"])))
+
+
+def kind_of(value: Any) -> str:
+    """The JSON type of a value."""
+    kinds = (bool, "boolean"), (int, "integer"), (float, "number"), (str, "string"), (list, "array"), (dict, "object")
+    return next((kind for type_, kind in kinds if isinstance(value, type_)), "null")
+
+
+def union_members(arguments: Arguments, schema: dict[str, Any]) -> list[dict[str, Any]]:
     """The members of a union, references followed."""
     members: list[dict[str, Any]] = []
     seen: set[str] = set()
@@ -116,11 +136,13 @@ def _markup(payload: Tagged) -> list[str]:
 def _text_of(value: Any, types: frozenset[str], payload: Tagged) -> str | None:
     """The raw text that the parser reads as this value; None where there is none."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    if payload.words:
+        return text  # the format says its type
     read = json.loads(convert(text, types, python_words=payload.python_words)[0])
     return text if read == value and isinstance(read, bool) is isinstance(value, bool) else None
 
 
-def _text(
+def string_text(
     arguments: Arguments,
     key: str,
     schema: Mapping[str, Any],
@@ -167,4 +189,4 @@ _BEGINS = {"integer": "0-9+.\\-", "number": "0-9+.\\-", "array": "\\[(\"", "obje
 
 def _class(chars: str) -> str:
     """Characters as they stand in a regex's class."""
-    return "".join("\\" + char if char in "\\]^-[" else char for char in chars)
+    return "".join("\\" + char if char in '\\]^-["' else char for char in chars)

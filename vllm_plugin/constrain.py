@@ -11,6 +11,7 @@ from typing import Any
 
 from toolglot.core.serving.constrain import Checked, checked_tag
 from toolglot.core.serving.prompt import Thinking
+from toolglot.core.spec import Dialect
 from toolglot.core.tools import is_forced
 from toolglot.vllm_plugin.request import choice_of, tools_of
 
@@ -21,7 +22,9 @@ LEVEL_FUNCTION = 1
 LEVEL_PARAMETER = 2
 
 
-def tag_for(dialect: str, request: Any, strict_level: int = 0, thinking: Thinking | None = None) -> Checked | None:
+def tag_for(
+    dialect: str | Dialect, request: Any, strict_level: int = 0, thinking: Thinking | None = None
+) -> Checked | None:
     """XGrammar's structural tag for this request, checked, or None where nothing is to be constrained.
 
     With ``thinking`` it covers reasoning (core/serving/constrain.py). Raises ValueError, naming the tool, when a schema

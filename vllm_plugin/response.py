@@ -15,6 +15,7 @@ from toolglot.core import Message, ResponseParser, assemble
 from toolglot.core.deltas import ContentDelta, Delta
 from toolglot.core.serving.metrics import Metrics
 from toolglot.core.serving.prompt import Thinking
+from toolglot.core.serving.record import open_parser
 from toolglot.core.serving.tokens import StrayFilter, stray_tokens, without_stray
 from toolglot.core.spec import Dialect
 from toolglot.vllm_plugin.messages import Outbox
@@ -51,8 +52,11 @@ def open_core(
     ``constrained``: vLLM is known to enforce our own tag on this request.
     """
     previous = previous_calls(request)
-    return ResponseParser(
+    return open_parser(
         dialect,
+        engine="vllm",
+        record=settings().record,
+        report=logger.error,
         tools=tools_of(request.tools),
         tool_choice=choice_of(request),
         parallel_tool_calls=getattr(request, "parallel_tool_calls", None) is not False,

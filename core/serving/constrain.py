@@ -13,6 +13,7 @@ import marshal
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
+from ..spec import Dialect
 from ..structural import structural_tag
 from ..tools import ToolChoice
 from .prompt import Thinking
@@ -35,7 +36,7 @@ class Checked(NamedTuple):
 
 
 def checked_tag(
-    dialect: str,
+    dialect: str | Dialect,
     tools: Sequence[Mapping[str, Any]],
     choice: ToolChoice,
     *,
@@ -69,7 +70,7 @@ def _text_of(value: Any) -> bytes:
 
 
 def _checked(
-    dialect: str,
+    dialect: str | Dialect,
     tools: Sequence[Mapping[str, Any]],
     choice: ToolChoice,
     reasoning: bool | Literal["optional"],
@@ -97,7 +98,7 @@ def clear() -> None:
 
 
 def _compilable(
-    dialect: str, tool: Mapping[str, Any], problem_of: Problem, advice: str
+    dialect: str | Dialect, tool: Mapping[str, Any], problem_of: Problem, advice: str
 ) -> Mapping[str, Any]:
     """The tool, with arguments that XGrammar cannot describe left free. Raises ValueError where it is strict."""
 

@@ -49,7 +49,7 @@ def test_corpus(dialect: str, tokenizer: Any, monkeypatch: pytest.MonkeyPatch) -
         read = settings.read_settings(environment)
         assert not read.problems
         monkeypatch.setattr("toolglot.lmdeploy_plugin.response_parser.settings", lambda read=read: read)
-        opens = options.pop("starts_in_reasoning", False)
+        opens = options.pop("starts_in_reasoning", spec.start.region == "reasoning")
         arguments = {"turn": spec.start.turn, "opened": spec.reasoning.open if opens and spec.reasoning else ""}
         request = request_for(
             tools,

@@ -54,7 +54,7 @@ def main() -> int:
     schemas = list(ALL)[:: 1 if options.parse_args().all else 6]
     names = list(choices())
     lines = [
-        f"Walks that ended and parsed: {len(schemas)} schemas, {WALKS} walks each; reasoning and parallel calls in turns.",
+        f"Walks that ended and parsed: {len(schemas)} schemas, {WALKS} walks each; reasoning and parallel calls vary.",
         "",
         "| dialect | source of the tag | " + " | ".join(names) + " |",
         "|---|---|" + "---|" * len(names),

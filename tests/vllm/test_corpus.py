@@ -65,7 +65,8 @@ def test_corpus(dialect: str, tokenizer: Any, monkeypatch: pytest.MonkeyPatch) -
         assert not read.problems
         monkeypatch.setattr("toolglot.vllm_plugin.response.settings", lambda read=read: read)
         request = request_for(tools, **fields, messages=history(options.pop("previous_calls", 0)))
-        prompt = tokenizer.encode(prompt_of(spec, options.pop("starts_in_reasoning", False)), add_special_tokens=False)
+        opens = options.pop("starts_in_reasoning", spec.start.region == "reasoning")
+        prompt = tokenizer.encode(prompt_of(spec, opens), add_special_tokens=False)
         reasoning = "same" if options.pop("reasoning", True) else None
         assert not options or "tool_choice" in options or "parallel_tool_calls" in options, options
         check(dialect, line, request, prompt, wanted, {"reasoning": reasoning, "tokenizer": tokenizer})
