@@ -39,7 +39,7 @@ _SPELLINGS = {
     "array": "array list tuple set sequence vector",
     "string": "string str text char varchar",
 }
-_TYPE_OF = {spelling: name for name, spellings in _SPELLINGS.items() for spelling in spellings.split()}
+TYPE_OF = {spelling: name for name, spellings in _SPELLINGS.items() for spelling in spellings.split()}
 
 _NONE: frozenset[str] = frozenset()
 _BUDGET = 4096  # nodes visited for one answer
@@ -263,7 +263,7 @@ def _named(written: object) -> _Types:
         # "List[str]" and "array<string>" are lists; "str | None" is a union.
         parts = _base(name).split("|") if isinstance(name, str) else [""]
         for part in parts:
-            found = _TYPE_OF.get(part.strip().lower())
+            found = TYPE_OF.get(part.strip().lower())
             if found is None:
                 unknown = True
             else:
