@@ -210,7 +210,7 @@ def _without_calls(model: Model, found: Probes) -> Detection:
     if not fits:
         reasons.append("no dialect's control tokens are in its vocabulary")
         return Detection(None, _marked(model), tuple(reasons), model.notes)
-    markers = ", ".join(sorted(tag for tag in tags(fits[0]) if tag in model.vocabulary)) or "the control tokens"
+    markers = ", ".join(sorted(model.vocabulary & {*tags(fits[0]), *_opener_texts(fits[0])}))
     whose = "of no other dialect" if len(fits) == 1 else "of several dialects"
     found_ = _decided(model, fits, [*reasons, f"its tokenizer has {markers}, {whose}"], found.generation)
     return replace(found_, notes=(*found_.notes, "no call could be read back"))
@@ -244,6 +244,10 @@ def _by_tokens(model: Model) -> tuple[str, ...]:
             if not opener.plain and any(token in opener.text for token in special)
         )
     )
+
+
+def _opener_texts(dialect: Dialect) -> list[str]:
+    return [marker.text for edge in dialect.openers for marker in edge.on]
 
 
 def _openers(model: Model) -> list[tuple[Dialect, Marker]]:

@@ -49,7 +49,8 @@ detect PATH_OR_REPO` from the command line. Both say why, and refuse with the ca
 4. A template that shows tools to the model but writes no calls, and a model without template: certain only if the
    control tokens of exactly one dialect are in the vocabulary.
 
-Parsers do not see a template that is given with `--chat-template`: then name the dialect. `TOOLGLOT_DIALECT=DIALECT`
+Parsers see the model's own template only. With `--chat-template` on the command line `toolglot` refuses; a template
+from a configuration file, or given with each request, goes unnoticed: then name the dialect. `TOOLGLOT_DIALECT=DIALECT`
 says what `toolglot` stands for, whatever is found.
 
 ## Confusion table

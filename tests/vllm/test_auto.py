@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import logging
+import shutil
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -166,6 +168,17 @@ def test_deepseeks_encoders(version: str) -> None:
     base = BY_NAME["DeepSeek-V3.2's tokens, no template"].tokenizer()
     tokenizer = getattr(module, f"get_deepseek_{version}_tokenizer")(base)
     assert start(tokenizer).tool_parser.dialect == f"deepseek_{version}"
+
+
+def test_mistrals_tokenizer(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """mistral-common has no template; its control tokens are enough."""
+    import mistral_common
+    from vllm.tokenizers.mistral import MistralTokenizer
+
+    shutil.copy(Path(mistral_common.__file__).parent / "data" / "tekken_240911.json", tmp_path / "tekken.json")
+    tokenizer = MistralTokenizer.from_pretrained(str(tmp_path))
+    assert start(tokenizer).tool_parser.dialect == "mistral"
+    assert "unsafe" not in caplog.text
 
 
 def test_a_models_own_code_is_not_run() -> None:
