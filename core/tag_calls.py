@@ -80,7 +80,7 @@ def _tagged(payload: Tagged, block: CallBlock, name: str, schema: dict[str, Any]
         required = schema.get("required") or ()
         for key in properties:
             slots: dict[str, Part] = {"key": _written_key(payload, key), "value": raw_value(payload, key, schema)}
-            if payload.words:
+            if "{type}" in payload.argument:
                 slots["type"] = _type_word(payload, ToolSchema(schema).types(key))
             argument = fill(payload.argument, slots)
             if key in required:

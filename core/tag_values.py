@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from typing import Any
+from xml.sax.saxutils import escape
 
 from .schema import ToolSchema
 from .spec import Tagged
-from .tag_formats import Format, any_text, choice, const
+from .tag_formats import Format, any_text, choice, const, sequence
 
 __all__ = ["MAX_BLANKS", "json_value", "object_schema", "raw_value"]
 
@@ -35,13 +36,17 @@ def raw_value(payload: Tagged, key: str, schema: dict[str, Any]) -> Format:
     types = ToolSchema(schema).types(key)
     choices = _choices(declared)
     if choices:
-        return choice([const(each if isinstance(each, str) else json.dumps(each)) for each in choices])
+        texts = [each if isinstance(each, str) else json.dumps(each) for each in choices]
+        return choice([const(escape(text) if payload.xml else text) for text in texts])
     if types and "string" not in types:
         return json_value({**_definitions(schema), **declared})
-    content = any_text(_markup(payload))
+    contents = [any_text(["<", "&"]), any_text(["]]>"])] if payload.xml else [any_text(_markup(payload))]
     if isinstance(declared, Mapping) and isinstance(declared.get("maxLength"), int):
-        content["max_chars"] = declared["maxLength"]
-    return content
+        for content in contents:
+            content["max_chars"] = declared["maxLength"]
+    if payload.xml:
+        return choice([contents[0], sequence(["<![CDATA[", contents[1], "]]>"])])
+    return contents[0]
 
 
 def _markup(payload: Tagged) -> list[str]:
