@@ -269,6 +269,26 @@ FAMILIES = [
                 + SAID),
            ("[gMASK]", "<sop>", "<|assistant|>", "<|user|>", "<|observation|>", "<|endoftext|>"),
            (*TOOL_CALL, *THINK, "<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>")),
+    Family("Laguna-XS-2.1, S-2.1", "poolside_v1", "poolside/Laguna-S-2.1 model card; vLLM's poolside_v1 parser",
+           chat("<assistant>",
+                calls(lit("<tool_call>") + NAME
+                      + pairs(lit("<arg_key>") + "{{ k }}" + lit("</arg_key><arg_value>") + VALUE + lit("</arg_value>"))
+                      + lit("</tool_call>")),
+                "</assistant>\n", user="<user>", user_end="</user>\n", first="〈|EOS|〉",
+                generation=switched("<assistant>", "enable_thinking", "<think>", "</think>", "false"),
+                body=THOUGHT + "{% if thought %}" + lit("<think>") + "{{ thought }}" + "{% endif %}" + lit("</think>")
+                + SAID),
+           ("〈|EOS|〉",), (*TOOL_CALL, *THINK, "<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>")),
+    Family("Laguna-XS.2", "poolside_v1", "poolside/Laguna-XS.2 model card; Ollama's renderer for Laguna",
+           chat("<assistant>\n",
+                calls(lit("<tool_call>") + NAME + lit("\n")
+                      + pairs(lit("<arg_key>") + "{{ k }}" + lit("</arg_key>\n<arg_value>") + VALUE + lit("</arg_value>\n"))
+                      + lit("</tool_call>\n")),
+                "</assistant>\n", user="<user>\n", user_end="\n</user>\n", first="〈|EOS|〉",
+                generation=switched("<assistant>\n", "enable_thinking", "<think>", "</think>", "false"),
+                body=THOUGHT + "{% if thought %}" + lit("<think>\n") + "{{ thought }}" + lit("\n") + "{% endif %}"
+                + lit("</think>\n") + "{% if m.content %}" + SAID + lit("\n") + "{% endif %}"),
+           ("〈|EOS|〉",), (*TOOL_CALL, *THINK, "<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>")),
     Family("Hunyuan 3", "hy_v3", "tencent/Hy3 model card; vLLM's hy_v3 parsers", hunyuan3(":opensource"),
            hunyuan3_tokens(":opensource")),
     Family("Hunyuan 3 preview", "hy_v3", "tencent/Hy3-preview model card: the markers have no suffix", hunyuan3(""),
