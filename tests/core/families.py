@@ -289,6 +289,15 @@ FAMILIES = [
                 body=THOUGHT + "{% if thought %}" + lit("<think>\n") + "{{ thought }}" + lit("\n") + "{% endif %}"
                 + lit("</think>\n") + "{% if m.content %}" + SAID + lit("\n") + "{% endif %}"),
            ("〈|EOS|〉",), (*TOOL_CALL, *THINK, "<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>")),
+    Family("Ling 3", "ling3", "inclusionAI/Ling-3.0-flash model card; ms-swift's agent template for Ling 3",
+           chat("<role>ASSISTANT</role>\n",
+                calls(lit("<tool_call>") + NAME
+                      + pairs(lit("<arg_key>") + "{{ k }}" + lit("</arg_key>\n<arg_value>") + VALUE + lit("</arg_value>"))
+                      + lit("\n</tool_call>"), lit("\n"), "{% if m.content %}" + lit("\n") + "{% endif %}"),
+                "<|role_end|>", user="<role>HUMAN</role>",
+                generation=switched("<role>ASSISTANT</role>\n", "enable_thinking", "<think>", "<think></think>"),
+                body=THOUGHT + lit("<think>") + "{{ thought }}" + lit("</think>") + SAID),
+           ("<role>", "</role>", "<|role_end|>"), (*TOOL_CALL, *THINK, "<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>")),
     Family("Hunyuan 3", "hy_v3", "tencent/Hy3 model card; vLLM's hy_v3 parsers", hunyuan3(":opensource"),
            hunyuan3_tokens(":opensource")),
     Family("Hunyuan 3 preview", "hy_v3", "tencent/Hy3-preview model card: the markers have no suffix", hunyuan3(""),
