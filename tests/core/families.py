@@ -298,6 +298,15 @@ FAMILIES = [
                 generation=switched("<role>ASSISTANT</role>\n", "enable_thinking", "<think>", "<think></think>"),
                 body=THOUGHT + lit("<think>") + "{{ thought }}" + lit("</think>") + SAID),
            ("<role>", "</role>", "<|role_end|>"), (*TOOL_CALL, *THINK, "<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>")),
+    Family("Spark-X2.5", "spark25", "XHToken/Spark-X2.5-4B model card; SGLang's spark25 parser",
+           chat("<|Bot|>",
+                calls(lit("<tool_call>") + NAME + lit("\n")
+                      + pairs(lit("<arg_key>") + "{{ k }}" + lit("</arg_key><arg_value>") + VALUE + lit("</arg_value>\n"))
+                      + lit("</tool_call>"), lit("\n")),
+                "<｜end▁of▁sentence｜>", user="<|User|>",
+                generation=switched("<|Bot|>", "enable_thinking", "<think>", "<think></think>"),
+                body=THOUGHT + lit("<think>") + "{{ thought }}" + lit("</think>") + SAID),
+           ("<|Bot|>", "<|User|>", "<｜end▁of▁sentence｜>"), (*TOOL_CALL, *THINK, "<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>")),
     Family("Hunyuan 3", "hy_v3", "tencent/Hy3 model card; vLLM's hy_v3 parsers", hunyuan3(":opensource"),
            hunyuan3_tokens(":opensource")),
     Family("Hunyuan 3 preview", "hy_v3", "tencent/Hy3-preview model card: the markers have no suffix", hunyuan3(""),
