@@ -307,6 +307,16 @@ FAMILIES = [
                 generation=switched("<|Bot|>", "enable_thinking", "<think>", "<think></think>"),
                 body=THOUGHT + lit("<think>") + "{{ thought }}" + lit("</think>") + SAID),
            ("<|Bot|>", "<|User|>", "<｜end▁of▁sentence｜>"), (*TOOL_CALL, *THINK, "<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>")),
+    Family("IQuest-Q1", "iquest_q1", "IQuestLab/IQuest-Q1 model card; SGLang's iquest_q1 parser",
+           chat("<|iquest_assistant|>",
+                calls(lit("<iquest_tool_call>") + NAME
+                      + pairs(lit("<arg_key>") + "{{ k }}" + lit("</arg_key><arg_value>") + VALUE + lit("</arg_value>"))
+                      + lit("</iquest_tool_call>")),
+                "<|iquest_end|>", user="<|iquest_user|>",
+                generation=switched("<|iquest_assistant|>", "enable_thinking", "<think>", "<think></think>"),
+                body=THOUGHT + lit("<think>") + "{{ thought }}" + lit("</think>") + SAID),
+           ("<|iquest_assistant|>", "<|iquest_user|>", "<|iquest_end|>", "<iquest_tool_call>", "</iquest_tool_call>"),
+           THINK),
     Family("Hunyuan 3", "hy_v3", "tencent/Hy3 model card; vLLM's hy_v3 parsers", hunyuan3(":opensource"),
            hunyuan3_tokens(":opensource")),
     Family("Hunyuan 3 preview", "hy_v3", "tencent/Hy3-preview model card: the markers have no suffix", hunyuan3(""),
