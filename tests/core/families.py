@@ -317,6 +317,24 @@ FAMILIES = [
                 body=THOUGHT + lit("<think>") + "{{ thought }}" + lit("</think>") + SAID),
            ("<|iquest_assistant|>", "<|iquest_user|>", "<|iquest_end|>", "<iquest_tool_call>", "</iquest_tool_call>"),
            THINK),
+    Family("LongCat-Flash-Chat", "longcat", "meituan-longcat/LongCat-Flash-Chat model card",
+           chat(" ASSISTANT:",
+                calls(lit("<longcat_tool_call>\n") + JSON_CALL + lit("\n</longcat_tool_call>"), lit("\n")),
+                "</longcat_s>", user="[Round 0] USER:", user_end=""),
+           ("<longcat_s>", "</longcat_s>", "<longcat_tool_call>", "</longcat_tool_call>"), alone=False),
+    Family("LongCat-Flash-Thinking-2601", "longcat", "LongCat-Flash-Thinking-2601 model card; mlx-lm's parser",
+           chat("<longcat_assistant>",
+                calls(lit("<longcat_tool_call>") + NAME + lit("\n")
+                      + pairs(lit("<longcat_arg_key>") + "{{ k }}" + lit("</longcat_arg_key>\n<longcat_arg_value>")
+                              + VALUE + lit("</longcat_arg_value>\n"))
+                      + lit("</longcat_tool_call>"), lit("\n")),
+                "</longcat_s>", user="<longcat_user>", user_end="",
+                generation=switched("<longcat_assistant>", "enable_thinking", "<longcat_think>\n",
+                                    "<longcat_think>\n\n</longcat_think>\n"),
+                body=THOUGHT + "{% if thought %}" + lit("<longcat_think>\n") + "{{ thought }}"
+                + lit("\n</longcat_think>\n") + "{% endif %}" + SAID),
+           ("</longcat_s>", "<longcat_user>", "<longcat_assistant>", "<longcat_tool_call>", "</longcat_tool_call>",
+            "<longcat_think>", "</longcat_think>")),
     Family("Hunyuan 3", "hy_v3", "tencent/Hy3 model card; vLLM's hy_v3 parsers", hunyuan3(":opensource"),
            hunyuan3_tokens(":opensource")),
     Family("Hunyuan 3 preview", "hy_v3", "tencent/Hy3-preview model card: the markers have no suffix", hunyuan3(""),
