@@ -335,6 +335,17 @@ FAMILIES = [
                 + lit("\n</longcat_think>\n") + "{% endif %}" + SAID),
            ("</longcat_s>", "<longcat_user>", "<longcat_assistant>", "<longcat_tool_call>", "</longcat_tool_call>",
             "<longcat_think>", "</longcat_think>")),
+    Family("K2-Horizon", "k2_horizon", "IFM/K2-Horizon-7B model card; vLLM's and SGLang's k2_horizon parsers",
+           chat("<|ifm|im_start|>assistant\n",
+                calls(lit("<ifm|tool_call>") + NAME + lit("\n")
+                      + pairs(lit("<ifm|arg_key>") + "{{ k }}" + lit("</ifm|arg_key>\n<ifm|arg_value>") + VALUE
+                              + lit("</ifm|arg_value>\n"))
+                      + lit("</ifm|tool_call>\n"), "", lit("<ifm|tool_calls>\n"), lit("</ifm|tool_calls>")),
+                "<|ifm|im_end|>\n", user="<|ifm|im_start|>user\n", first="<|ifm|begin_of_text|>",
+                generation=lit("<|ifm|im_start|>assistant\n<ifm|think>\n"),
+                body=THOUGHT + lit("<ifm|think>\n") + "{{ thought }}" + lit("</ifm|think>\n") + SAID),
+           ("<|ifm|im_start|>", "<|ifm|im_end|>", *(f"<{slash}ifm|{name}>" for slash in ("", "/")
+            for name in ("think", "think_fast", "think_faster", "tool_calls", "tool_call", "arg_key", "arg_value")))),
     Family("Hunyuan 3", "hy_v3", "tencent/Hy3 model card; vLLM's hy_v3 parsers", hunyuan3(":opensource"),
            hunyuan3_tokens(":opensource")),
     Family("Hunyuan 3 preview", "hy_v3", "tencent/Hy3-preview model card: the markers have no suffix", hunyuan3(""),
