@@ -346,6 +346,17 @@ FAMILIES = [
                 body=THOUGHT + lit("<ifm|think>\n") + "{{ thought }}" + lit("</ifm|think>\n") + SAID),
            ("<|ifm|im_start|>", "<|ifm|im_end|>", *(f"<{slash}ifm|{name}>" for slash in ("", "/")
             for name in ("think", "think_fast", "think_faster", "tool_calls", "tool_call", "arg_key", "arg_value")))),
+    Family("dots3", "dots", "dots-studio/dots3-note-prev model card; vLLM's dots parser",
+           chat("<|response|>",
+                calls(lit('<invoke name="') + NAME + lit('">\n')
+                      + pairs(lit('<parameter name="') + "{{ k }}" + lit('">') + VALUE + lit("</parameter>\n"))
+                      + lit("</invoke>\n"), "",
+                      "{% if m.content %}" + lit("\n") + "{% endif %}" + lit("<dots_function_call>\n"),
+                      lit("</dots_function_call>")),
+                "<|endofresponse|>", user="<|userprompt|>", user_end="<|endofuserprompt|>",
+                generation=switched("<|response|>", "enable_thinking", "", "<think>\n\n</think>\n\n"),
+                body=QWEN_THOUGHT + SAID),
+           ("<|response|>", "<|endofresponse|>", "<|userprompt|>", "<|endofuserprompt|>")),
     Family("Hunyuan 3", "hy_v3", "tencent/Hy3 model card; vLLM's hy_v3 parsers", hunyuan3(":opensource"),
            hunyuan3_tokens(":opensource")),
     Family("Hunyuan 3 preview", "hy_v3", "tencent/Hy3-preview model card: the markers have no suffix", hunyuan3(""),
