@@ -357,6 +357,20 @@ FAMILIES = [
                 generation=switched("<|response|>", "enable_thinking", "", "<think>\n\n</think>\n\n"),
                 body=QWEN_THOUGHT + SAID),
            ("<|response|>", "<|endofresponse|>", "<|userprompt|>", "<|endofuserprompt|>")),
+    Family("GigaChat 3.5", "gigachat35", "ai-sage/GigaChat3.5-432B-A28B model card; llama.cpp's parser for it",
+           chat("assistant<|role_sep|>\n",
+                calls(lit('<｜GCML｜invoke name="') + NAME + lit('">\n')
+                      + pairs(lit('<｜GCML｜parameter name="') + "{{ k }}" + lit('" string="')
+                              + "{{ 'true' if v is string else 'false' }}" + lit('">') + VALUE
+                              + lit("</｜GCML｜parameter>\n"))
+                      + lit("</｜GCML｜invoke>\n"), "",
+                      "{% if m.content %}" + lit("\n\n") + "{% endif %}" + lit("<｜GCML｜tool_calls>\n"),
+                      lit("</｜GCML｜tool_calls>")),
+                "<|message_sep|>\n\n", user="user<|role_sep|>\n",
+                generation=switched("assistant<|role_sep|>\n", "reasoning", "<think>", "", "false"),
+                body=THOUGHT + "{% if thought %}" + lit("<think>") + "{{ thought }}" + lit("</think>\n\n")
+                + "{% endif %}" + SAID),
+           ("<|role_sep|>", "<|message_sep|>", "｜GCML｜"), THINK),
     Family("Hunyuan 3", "hy_v3", "tencent/Hy3 model card; vLLM's hy_v3 parsers", hunyuan3(":opensource"),
            hunyuan3_tokens(":opensource")),
     Family("Hunyuan 3 preview", "hy_v3", "tencent/Hy3-preview model card: the markers have no suffix", hunyuan3(""),
