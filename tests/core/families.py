@@ -371,6 +371,14 @@ FAMILIES = [
                 body=THOUGHT + "{% if thought %}" + lit("<think>") + "{{ thought }}" + lit("</think>\n\n")
                 + "{% endif %}" + SAID),
            ("<|role_sep|>", "<|message_sep|>", "｜GCML｜"), THINK),
+    Family("MiniCPM5", "minicpm5", "openbmb/MiniCPM5-2B model card; vLLM's and SGLang's minicpm5 parsers",
+           chatml(calls(lit('<function name="') + NAME + lit('">')
+                        + pairs(lit('<param name="') + "{{ k }}" + lit('">')
+                                + "{% if v is string and ('<' in v or '&' in v or '\\n' in v) %}" + lit("<![CDATA[")
+                                + "{{ v }}" + lit("]]>") + "{% else %}" + VALUE + "{% endif %}" + lit("</param>"))
+                        + lit("</function>"), lit("\n"), "{% if m.content %}" + lit("\n") + "{% endif %}"),
+                  switched(IM_TURN, "enable_thinking", "<think>\n", "<think>\n\n</think>\n\n"), QWEN_THOUGHT + SAID),
+           (*CHATML, "<function", "</function>", "<param", "</param>", "<![CDATA[", "]]>"), THINK),
     Family("Hunyuan 3", "hy_v3", "tencent/Hy3 model card; vLLM's hy_v3 parsers", hunyuan3(":opensource"),
            hunyuan3_tokens(":opensource")),
     Family("Hunyuan 3 preview", "hy_v3", "tencent/Hy3-preview model card: the markers have no suffix", hunyuan3(""),
