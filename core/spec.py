@@ -87,6 +87,8 @@ class Tagged:
     object in place of the arguments, one without it is always read. ``wrappers``: arguments that may hold all others
     in an object, where the tool declares none of that name. ``entities``: keys write ``&`` and ``"`` as in XML.
     ``control``: the markup begins with control tokens; where the engine says which spans are, only those count.
+    ``reads``: the argument with optional parts that the template does not write. ``xml``: values are XML text, with
+    entities and CDATA sections.
     """
 
     head: str
@@ -103,6 +105,8 @@ class Tagged:
     wrappers: tuple[str, ...] = ()
     entities: bool = False
     control: bool = False
+    reads: str = ""
+    xml: bool = False
 
 
 @dataclass(frozen=True)

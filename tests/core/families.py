@@ -269,6 +269,125 @@ FAMILIES = [
                 + SAID),
            ("[gMASK]", "<sop>", "<|assistant|>", "<|user|>", "<|observation|>", "<|endoftext|>"),
            (*TOOL_CALL, *THINK, "<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>")),
+    Family("Laguna-XS-2.1, S-2.1", "poolside_v1", "poolside/Laguna-S-2.1 model card; vLLM's poolside_v1 parser",
+           chat("<assistant>",
+                calls(lit("<tool_call>") + NAME
+                      + pairs(lit("<arg_key>") + "{{ k }}" + lit("</arg_key><arg_value>") + VALUE + lit("</arg_value>"))
+                      + lit("</tool_call>")),
+                "</assistant>\n", user="<user>", user_end="</user>\n", first="〈|EOS|〉",
+                generation=switched("<assistant>", "enable_thinking", "<think>", "</think>", "false"),
+                body=THOUGHT + "{% if thought %}" + lit("<think>") + "{{ thought }}" + "{% endif %}" + lit("</think>")
+                + SAID),
+           ("〈|EOS|〉",), (*TOOL_CALL, *THINK, "<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>")),
+    Family("Laguna-XS.2", "poolside_v1", "poolside/Laguna-XS.2 model card; Ollama's renderer for Laguna",
+           chat("<assistant>\n",
+                calls(lit("<tool_call>") + NAME + lit("\n")
+                      + pairs(lit("<arg_key>") + "{{ k }}" + lit("</arg_key>\n<arg_value>") + VALUE + lit("</arg_value>\n"))
+                      + lit("</tool_call>\n")),
+                "</assistant>\n", user="<user>\n", user_end="\n</user>\n", first="〈|EOS|〉",
+                generation=switched("<assistant>\n", "enable_thinking", "<think>", "</think>", "false"),
+                body=THOUGHT + "{% if thought %}" + lit("<think>\n") + "{{ thought }}" + lit("\n") + "{% endif %}"
+                + lit("</think>\n") + "{% if m.content %}" + SAID + lit("\n") + "{% endif %}"),
+           ("〈|EOS|〉",), (*TOOL_CALL, *THINK, "<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>")),
+    Family("Ling 3", "ling3", "inclusionAI/Ling-3.0-flash model card; ms-swift's agent template for Ling 3",
+           chat("<role>ASSISTANT</role>\n",
+                calls(lit("<tool_call>") + NAME
+                      + pairs(lit("<arg_key>") + "{{ k }}" + lit("</arg_key>\n<arg_value>") + VALUE + lit("</arg_value>"))
+                      + lit("\n</tool_call>"), lit("\n"), "{% if m.content %}" + lit("\n") + "{% endif %}"),
+                "<|role_end|>", user="<role>HUMAN</role>",
+                generation=switched("<role>ASSISTANT</role>\n", "enable_thinking", "<think>", "<think></think>"),
+                body=THOUGHT + lit("<think>") + "{{ thought }}" + lit("</think>") + SAID),
+           ("<role>", "</role>", "<|role_end|>"), (*TOOL_CALL, *THINK, "<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>")),
+    Family("Spark-X2.5", "spark25", "XHToken/Spark-X2.5-4B model card; SGLang's spark25 parser",
+           chat("<|Bot|>",
+                calls(lit("<tool_call>") + NAME + lit("\n")
+                      + pairs(lit("<arg_key>") + "{{ k }}" + lit("</arg_key><arg_value>") + VALUE + lit("</arg_value>\n"))
+                      + lit("</tool_call>"), lit("\n")),
+                "<｜end▁of▁sentence｜>", user="<|User|>",
+                generation=switched("<|Bot|>", "enable_thinking", "<think>", "<think></think>"),
+                body=THOUGHT + lit("<think>") + "{{ thought }}" + lit("</think>") + SAID),
+           ("<|Bot|>", "<|User|>", "<｜end▁of▁sentence｜>"), (*TOOL_CALL, *THINK, "<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>")),
+    Family("IQuest-Q1", "iquest_q1", "IQuestLab/IQuest-Q1 model card; SGLang's iquest_q1 parser",
+           chat("<|iquest_assistant|>",
+                calls(lit("<iquest_tool_call>") + NAME
+                      + pairs(lit("<arg_key>") + "{{ k }}" + lit("</arg_key><arg_value>") + VALUE + lit("</arg_value>"))
+                      + lit("</iquest_tool_call>")),
+                "<|iquest_end|>", user="<|iquest_user|>",
+                generation=switched("<|iquest_assistant|>", "enable_thinking", "<think>", "<think></think>"),
+                body=THOUGHT + lit("<think>") + "{{ thought }}" + lit("</think>") + SAID),
+           ("<|iquest_assistant|>", "<|iquest_user|>", "<|iquest_end|>", "<iquest_tool_call>", "</iquest_tool_call>"),
+           THINK),
+    Family("LongCat-Flash-Chat", "longcat", "meituan-longcat/LongCat-Flash-Chat model card",
+           chat(" ASSISTANT:",
+                calls(lit("<longcat_tool_call>\n") + JSON_CALL + lit("\n</longcat_tool_call>"), lit("\n")),
+                "</longcat_s>", user="[Round 0] USER:", user_end=""),
+           ("<longcat_s>", "</longcat_s>", "<longcat_tool_call>", "</longcat_tool_call>"), alone=False),
+    Family("LongCat-Flash-Thinking-2601", "longcat", "LongCat-Flash-Thinking-2601 model card; mlx-lm's parser",
+           chat("<longcat_assistant>",
+                calls(lit("<longcat_tool_call>") + NAME + lit("\n")
+                      + pairs(lit("<longcat_arg_key>") + "{{ k }}" + lit("</longcat_arg_key>\n<longcat_arg_value>")
+                              + VALUE + lit("</longcat_arg_value>\n"))
+                      + lit("</longcat_tool_call>"), lit("\n")),
+                "</longcat_s>", user="<longcat_user>", user_end="",
+                generation=switched("<longcat_assistant>", "enable_thinking", "<longcat_think>\n",
+                                    "<longcat_think>\n\n</longcat_think>\n"),
+                body=THOUGHT + "{% if thought %}" + lit("<longcat_think>\n") + "{{ thought }}"
+                + lit("\n</longcat_think>\n") + "{% endif %}" + SAID),
+           ("</longcat_s>", "<longcat_user>", "<longcat_assistant>", "<longcat_tool_call>", "</longcat_tool_call>",
+            "<longcat_think>", "</longcat_think>")),
+    Family("K2-Horizon", "k2_horizon", "IFM/K2-Horizon-7B model card; vLLM's and SGLang's k2_horizon parsers",
+           chat("<|ifm|im_start|>assistant\n",
+                calls(lit("<ifm|tool_call>") + NAME + lit("\n")
+                      + pairs(lit("<ifm|arg_key>") + "{{ k }}" + lit("</ifm|arg_key>\n<ifm|arg_value>") + VALUE
+                              + lit("</ifm|arg_value>\n"))
+                      + lit("</ifm|tool_call>\n"), "", lit("<ifm|tool_calls>\n"), lit("</ifm|tool_calls>")),
+                "<|ifm|im_end|>\n", user="<|ifm|im_start|>user\n", first="<|ifm|begin_of_text|>",
+                generation=lit("<|ifm|im_start|>assistant\n<ifm|think>\n"),
+                body=THOUGHT + lit("<ifm|think>\n") + "{{ thought }}" + lit("</ifm|think>\n") + SAID),
+           ("<|ifm|im_start|>", "<|ifm|im_end|>", *(f"<{slash}ifm|{name}>" for slash in ("", "/")
+            for name in ("think", "think_fast", "think_faster", "tool_calls", "tool_call", "arg_key", "arg_value")))),
+    Family("dots3", "dots", "dots-studio/dots3-note-prev model card; vLLM's dots parser",
+           chat("<|response|>",
+                calls(lit('<invoke name="') + NAME + lit('">\n')
+                      + pairs(lit('<parameter name="') + "{{ k }}" + lit('">') + VALUE + lit("</parameter>\n"))
+                      + lit("</invoke>\n"), "",
+                      "{% if m.content %}" + lit("\n") + "{% endif %}" + lit("<dots_function_call>\n"),
+                      lit("</dots_function_call>")),
+                "<|endofresponse|>", user="<|userprompt|>", user_end="<|endofuserprompt|>",
+                generation=switched("<|response|>", "enable_thinking", "", "<think>\n\n</think>\n\n"),
+                body=QWEN_THOUGHT + SAID),
+           ("<|response|>", "<|endofresponse|>", "<|userprompt|>", "<|endofuserprompt|>")),
+    Family("GigaChat 3.5", "gigachat35", "ai-sage/GigaChat3.5-432B-A28B model card; llama.cpp's parser for it",
+           chat("assistant<|role_sep|>\n",
+                calls(lit('<｜GCML｜invoke name="') + NAME + lit('">\n')
+                      + pairs(lit('<｜GCML｜parameter name="') + "{{ k }}" + lit('" string="')
+                              + "{{ 'true' if v is string else 'false' }}" + lit('">') + VALUE
+                              + lit("</｜GCML｜parameter>\n"))
+                      + lit("</｜GCML｜invoke>\n"), "",
+                      "{% if m.content %}" + lit("\n\n") + "{% endif %}" + lit("<｜GCML｜tool_calls>\n"),
+                      lit("</｜GCML｜tool_calls>")),
+                "<|message_sep|>\n\n", user="user<|role_sep|>\n",
+                generation=switched("assistant<|role_sep|>\n", "reasoning", "<think>", "", "false"),
+                body=THOUGHT + "{% if thought %}" + lit("<think>") + "{{ thought }}" + lit("</think>\n\n")
+                + "{% endif %}" + SAID),
+           ("<|role_sep|>", "<|message_sep|>", "｜GCML｜"), THINK),
+    Family("MiniCPM5", "minicpm5", "openbmb/MiniCPM5-2B model card; vLLM's and SGLang's minicpm5 parsers",
+           chatml(calls(lit('<function name="') + NAME + lit('">')
+                        + pairs(lit('<param name="') + "{{ k }}" + lit('">')
+                                + "{% if v is string and ('<' in v or '&' in v or '\\n' in v) %}" + lit("<![CDATA[")
+                                + "{{ v }}" + lit("]]>") + "{% else %}" + VALUE + "{% endif %}" + lit("</param>"))
+                        + lit("</function>"), lit("\n"), "{% if m.content %}" + lit("\n") + "{% endif %}"),
+                  switched(IM_TURN, "enable_thinking", "<think>\n", "<think>\n\n</think>\n\n"), QWEN_THOUGHT + SAID),
+           (*CHATML, "<function", "</function>", "<param", "</param>", "<![CDATA[", "]]>"), THINK),
+    Family("EXAONE 4", "exaone", "LGAI-EXAONE/EXAONE-4.0-32B model card; Ollama's renderer for EXAONE 4",
+           chat("[|assistant|]\n",
+                calls(lit("<tool_call>") + JSON_CALL + lit("</tool_call>"), lit("\n"),
+                      "{% if m.content %}" + lit("\n") + "{% endif %}"),
+                "[|endofturn|]\n", user="[|user|]\n",
+                generation=switched("[|assistant|]\n", "enable_thinking", "<think>\n", "<think>\n\n</think>\n\n",
+                                    "false"),
+                body=QWEN35_BODY),
+           ("[|assistant|]", "[|user|]", "[|endofturn|]"), (*TOOL_CALL, *THINK)),
     Family("Hunyuan 3", "hy_v3", "tencent/Hy3 model card; vLLM's hy_v3 parsers", hunyuan3(":opensource"),
            hunyuan3_tokens(":opensource")),
     Family("Hunyuan 3 preview", "hy_v3", "tencent/Hy3-preview model card: the markers have no suffix", hunyuan3(""),
