@@ -153,7 +153,7 @@ class _Response:
 
     def _text(self, triggers: list[str], tags: list[Format]) -> Format:
         """Free text with calls in it."""
-        excludes = sorted(self._excluded().difference(triggers))
+        excludes = sorted(text for text in self._excluded() if not any(text in trigger for trigger in triggers))
         if not triggers:
             return any_text(excludes)
         return {
