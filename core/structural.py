@@ -203,7 +203,7 @@ class _Response:
         excludes = sorted(
             text
             for text in self._excluded()
-            if not any(text.startswith(trigger) or trigger.startswith(text) for trigger in triggers)
+            if not any(text in trigger or text.startswith(trigger) for trigger in triggers)
         )
         if not triggers:
             return any_text(excludes)

@@ -133,6 +133,7 @@ KIMI = tuple(
                  "tool_call_argument_begin", "im_end", "im_user", "im_assistant", "im_system", "im_middle")
 )  # fmt: skip
 HARMONY = tuple(f"<|{name}|>" for name in ("start", "end", "message", "channel", "constrain", "return", "call"))
+GIGACHAT = ("<|message_sep|>\n\n", "<|role_sep|>\n")
 GRANITE = ("<|start_of_role|>", "<|end_of_role|>", "<|end_of_text|>")
 
 JSON_CALL = lit('{"name": "') + NAME + lit('", "arguments": ') + ARGUMENTS + lit("}")
@@ -548,6 +549,23 @@ FAMILIES = [
            chat("<|start_of_role|>assistant<|end_of_role|>", "", "<|end_of_text|>\n",
                 user="<|start_of_role|>user<|end_of_role|>"),
            (*GRANITE, "<|tool_call|>"), certain=False, alone=False),
+    Family("Granite 20B function calling", "granite_20b_fc", "vLLM's example template for granite-20b-functioncalling",
+           chat("\nASSISTANT:", calls(lit("<function_call> ") + JSON_CALL + lit("\n")), "<|endoftext|>",
+                user="\nUSER: ", user_end="", generation=lit("\nASSISTANT: "),
+                body="{% if not m.tool_calls %}" + lit(" ") + SAID + lit(" ") + "{% endif %}"),
+           ("<|endoftext|>",)),
+    Family("GigaChat 3", "gigachat3", "ai-sage/GigaChat3-10B-A1.8B model card, chat template",
+           chat("assistant<|role_sep|>\n",
+                "{% if m.tool_calls %}{% set f = m.tool_calls[0].function %}"
+                + lit("<|message_sep|>\n\nfunction call<|role_sep|>\n") + JSON_CALL + "{% endif %}",
+                "<|message_sep|>\n\n", user="user<|role_sep|>\n"),
+           GIGACHAT),
+    Family("GigaChat 3.1", "gigachat31", "the pull requests that brought its parser to vLLM and SGLang",
+           chat("assistant<|role_sep|>\n",
+                "{% if m.tool_calls %}{% set f = m.tool_calls[0].function %}" + lit("<|function_call|>") + JSON_CALL
+                + "{% endif %}",
+                "<|message_sep|>\n\n", user="user<|role_sep|>\n"),
+           (*GIGACHAT, "<|function_call|>")),
     Family("InternLM2, Intern-S1", "internlm2", "InternLM repository, chat format document",
            chatml(calls(lit("<|action_start|><|plugin|>\n") + PARAMETERS_CALL + lit("<|action_end|>"), lit("\n"))),
            ("<|im_start|>", "<|im_end|>", "<|action_start|>", "<|action_end|>", "<|plugin|>", "<|interpreter|>")),
