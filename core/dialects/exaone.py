@@ -7,8 +7,8 @@ Source: the chat template of these models. Canonical spelling::
 
 Everything else is as in hermes.py.
 
-Reasoning: ``…\\n</think>\\n\\n``, opened by the prompt (``[|assistant|]\\n<think>\\n``) where thinking is on, else closed
-by it.
+Reasoning: ``…\\n</think>\\n\\n``, opened by the prompt (``[|assistant|]\\n<think>\\n``) where thinking is on, else
+closed by it.
 """
 
 from ..registry import register

@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 from toolglot.core import ResponseParser, assemble, parse
 
 TOOLS = [{"type": "function", "function": {"name": "note", "parameters": {"properties": {"text": {"type": "string"}}}}}]
-PIECES = st.sampled_from("< & ]]> ] > &lt; &amp; a </param> </function> <![CDATA[".split(" ") + ["\n"])
+PIECES = st.sampled_from(
+    ["<", "&", "]]>", "]", ">", "&lt;", "&amp;", "a", "</param>", "</function>", "<![CDATA[", "\n"]
+)
 TEXTS = st.lists(PIECES, max_size=12).map("".join)
 
 
