@@ -44,6 +44,11 @@ def pairs(one: str, between: str = "") -> str:
     )
 
 
+def keyed(gap: str, end: str) -> str:
+    """All arguments of a call, as GLM writes them: ``gap`` inside a pair, ``end`` behind it."""
+    return pairs(lit("<arg_key>") + "{{ k }}" + lit(f"</arg_key>{gap}<arg_value>") + VALUE + lit(f"</arg_value>{end}"))
+
+
 def chat(
     assistant: str,
     calls: str,
@@ -122,6 +127,7 @@ class Family:
 CHATML = ("<|im_start|>", "<|im_end|>", "<|endoftext|>")
 TOOL_CALL = ("<tool_call>", "</tool_call>")
 THINK = ("<think>", "</think>")
+KEYED = (*TOOL_CALL, *THINK, "<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>")
 DEEPSEEK = ("<｜begin▁of▁sentence｜>", "<｜end▁of▁sentence｜>", "<｜User｜>", "<｜Assistant｜>")
 DEEPSEEK_CALLS = tuple(
     f"<｜tool▁{name}｜>" for name in ("calls▁begin", "calls▁end", "call▁begin", "call▁end", "sep", "outputs▁begin")
@@ -257,7 +263,7 @@ FAMILIES = [
                 body=THOUGHT + lit("\n<think>") + "{{ thought }}" + lit("</think>")
                 + "{% if m.content %}" + lit("\n") + SAID + "{% endif %}"),
            ("[gMASK]", "<sop>", "<|assistant|>", "<|user|>", "<|observation|>", "<|endoftext|>"),
-           (*TOOL_CALL, *THINK, "<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>")),
+           KEYED),
     Family("GLM-4.7, GLM-5", "glm47", "zai-org/GLM-4.7 model card; xgrammar's builtin tag `glm_4_7`",
            chat("<|assistant|>",
                 calls(lit("<tool_call>") + NAME
@@ -269,50 +275,41 @@ FAMILIES = [
                 body=THOUGHT + "{% if thought %}" + lit("<think>") + "{{ thought }}" + "{% endif %}" + lit("</think>")
                 + SAID),
            ("[gMASK]", "<sop>", "<|assistant|>", "<|user|>", "<|observation|>", "<|endoftext|>"),
-           (*TOOL_CALL, *THINK, "<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>")),
+           KEYED),
     Family("Laguna-XS-2.1, S-2.1", "poolside_v1", "poolside/Laguna-S-2.1 model card; vLLM's poolside_v1 parser",
            chat("<assistant>",
-                calls(lit("<tool_call>") + NAME
-                      + pairs(lit("<arg_key>") + "{{ k }}" + lit("</arg_key><arg_value>") + VALUE + lit("</arg_value>"))
-                      + lit("</tool_call>")),
+                calls(lit("<tool_call>") + NAME + keyed("", "") + lit("</tool_call>")),
                 "</assistant>\n", user="<user>", user_end="</user>\n", first="〈|EOS|〉",
                 generation=switched("<assistant>", "enable_thinking", "<think>", "</think>", "false"),
                 body=THOUGHT + "{% if thought %}" + lit("<think>") + "{{ thought }}" + "{% endif %}" + lit("</think>")
                 + SAID),
-           ("〈|EOS|〉",), (*TOOL_CALL, *THINK, "<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>")),
+           ("〈|EOS|〉",), KEYED),
     Family("Laguna-XS.2", "poolside_v1", "poolside/Laguna-XS.2 model card; Ollama's renderer for Laguna",
            chat("<assistant>\n",
-                calls(lit("<tool_call>") + NAME + lit("\n")
-                      + pairs(lit("<arg_key>") + "{{ k }}" + lit("</arg_key>\n<arg_value>") + VALUE + lit("</arg_value>\n"))
-                      + lit("</tool_call>\n")),
+                calls(lit("<tool_call>") + NAME + lit("\n") + keyed("\n", "\n") + lit("</tool_call>\n")),
                 "</assistant>\n", user="<user>\n", user_end="\n</user>\n", first="〈|EOS|〉",
                 generation=switched("<assistant>\n", "enable_thinking", "<think>", "</think>", "false"),
                 body=THOUGHT + "{% if thought %}" + lit("<think>\n") + "{{ thought }}" + lit("\n") + "{% endif %}"
                 + lit("</think>\n") + "{% if m.content %}" + SAID + lit("\n") + "{% endif %}"),
-           ("〈|EOS|〉",), (*TOOL_CALL, *THINK, "<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>")),
+           ("〈|EOS|〉",), KEYED),
     Family("Ling 3", "ling3", "inclusionAI/Ling-3.0-flash model card; ms-swift's agent template for Ling 3",
            chat("<role>ASSISTANT</role>\n",
-                calls(lit("<tool_call>") + NAME
-                      + pairs(lit("<arg_key>") + "{{ k }}" + lit("</arg_key>\n<arg_value>") + VALUE + lit("</arg_value>"))
-                      + lit("\n</tool_call>"), lit("\n"), "{% if m.content %}" + lit("\n") + "{% endif %}"),
+                calls(lit("<tool_call>") + NAME + keyed("\n", "") + lit("\n</tool_call>"), lit("\n"),
+                      "{% if m.content %}" + lit("\n") + "{% endif %}"),
                 "<|role_end|>", user="<role>HUMAN</role>",
                 generation=switched("<role>ASSISTANT</role>\n", "enable_thinking", "<think>", "<think></think>"),
                 body=THOUGHT + lit("<think>") + "{{ thought }}" + lit("</think>") + SAID),
-           ("<role>", "</role>", "<|role_end|>"), (*TOOL_CALL, *THINK, "<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>")),
+           ("<role>", "</role>", "<|role_end|>"), KEYED),
     Family("Spark-X2.5", "spark25", "XHToken/Spark-X2.5-4B model card; SGLang's spark25 parser",
            chat("<|Bot|>",
-                calls(lit("<tool_call>") + NAME + lit("\n")
-                      + pairs(lit("<arg_key>") + "{{ k }}" + lit("</arg_key><arg_value>") + VALUE + lit("</arg_value>\n"))
-                      + lit("</tool_call>"), lit("\n")),
+                calls(lit("<tool_call>") + NAME + lit("\n") + keyed("", "\n") + lit("</tool_call>"), lit("\n")),
                 "<｜end▁of▁sentence｜>", user="<|User|>",
                 generation=switched("<|Bot|>", "enable_thinking", "<think>", "<think></think>"),
                 body=THOUGHT + lit("<think>") + "{{ thought }}" + lit("</think>") + SAID),
-           ("<|Bot|>", "<|User|>", "<｜end▁of▁sentence｜>"), (*TOOL_CALL, *THINK, "<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>")),
+           ("<|Bot|>", "<|User|>", "<｜end▁of▁sentence｜>"), KEYED),
     Family("IQuest-Q1", "iquest_q1", "IQuestLab/IQuest-Q1 model card; SGLang's iquest_q1 parser",
            chat("<|iquest_assistant|>",
-                calls(lit("<iquest_tool_call>") + NAME
-                      + pairs(lit("<arg_key>") + "{{ k }}" + lit("</arg_key><arg_value>") + VALUE + lit("</arg_value>"))
-                      + lit("</iquest_tool_call>")),
+                calls(lit("<iquest_tool_call>") + NAME + keyed("", "") + lit("</iquest_tool_call>")),
                 "<|iquest_end|>", user="<|iquest_user|>",
                 generation=switched("<|iquest_assistant|>", "enable_thinking", "<think>", "<think></think>"),
                 body=THOUGHT + lit("<think>") + "{{ thought }}" + lit("</think>") + SAID),
