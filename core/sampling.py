@@ -35,7 +35,9 @@ class Sampler:
         except ImportError as error:
             raise ConfigurationError(f"sampling needs the package xgrammar: {error}") from error
         self._numpy, self._xgrammar = numpy, xgrammar
-        texts = [text for text in (*_literals(tag), *spellings(dialect)) if 1 < len(text) <= 200]
+        own = set(_literals(tag))
+        texts = [text for text in (*own, *spellings(dialect)) if 1 < len(text) <= 200]
+        texts.sort()  # a set has no order, and a seed stands for one text
         characters = [*CHARACTERS, *sorted(set(json.dumps(tag, ensure_ascii=False)) - set(CHARACTERS))]
         self.words = list(dict.fromkeys([*characters, *texts]))
         self.tag = tag
@@ -45,7 +47,7 @@ class Sampler:
             [*self.words, EOS], vocab_size=self._end + 1, stop_token_ids=[self._end]
         )
         self._compiled = self.compile(tag["format"])
-        self._ending = numpy.array([word[-1] in ENDING for word in self.words] + [False])
+        self._ending = numpy.array([word[-1] in ENDING or word in own for word in self.words] + [False])
 
     def compile(self, format_: dict[str, Any]) -> Any:
         """A format, compiled for the same vocabulary."""

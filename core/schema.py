@@ -109,6 +109,7 @@ class ToolSchema:
             nodes = list(self._alternatives(self._node, frozenset(), 0))
             if key is None:
                 found = _schemas(node.get("items") for node in nodes)
+                found += _schemas(item for node in nodes for item in _members(node, "prefixItems"))
             else:
                 members = (node.get("properties") for node in nodes)
                 found = _schemas(part.get(key) for part in members if isinstance(part, dict))

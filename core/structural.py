@@ -19,11 +19,12 @@ from __future__ import annotations
 import logging
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
 from .errors import ConfigurationError
+from .markers import Marker
 from .registry import get_dialect
 from .spec import Call, CallBlock, Dialect, Edge, Goto, Push, Reasoning, Region, Sink
 from .tag_calls import block_calls, holds_all
@@ -103,16 +104,15 @@ def _check_names(tools: Sequence[Mapping[str, Any]]) -> None:
 
 
 class _Way(NamedTuple):
-    """A way into a call: an edge, the section that it opens if any, and the block."""
+    """A way into a call: an opener, the section that it opens if any, and the block."""
 
-    edge: Edge
+    marker: Marker
     section: Region | None
     block: CallBlock
 
     @property
     def opener(self) -> str:
-        marker = self.edge.on[0]
-        return marker.text if marker.consume else ""
+        return self.marker.text if self.marker.consume else ""
 
 
 class _Response:
@@ -124,19 +124,24 @@ class _Response:
         self._single = single
         self._reasoning = reasoning
         self._regions = {region.name: region for region in dialect.regions}
-        self._ways = [way for edge in dialect.openers if (way := self._way(edge)) is not None]
+        self._ways = [way for edge in dialect.openers for way in self._ways_of(edge)]
         if not self._ways and dialect.messages is None:
             raise ConfigurationError(f"dialect {dialect.name!r} has no call that could be constrained")
 
-    def _way(self, edge: Edge) -> _Way | None:
+    def _ways_of(self, edge: Edge) -> Iterator[_Way]:
+        """The canonical opener, and spellings that it holds, which could not be excluded from text in front of it."""
+        canonical = edge.on[0]
+        markers = [canonical, *(other for other in edge.on[1:] if other.text in canonical.text)]
+        found: tuple[Region | None, CallBlock] | None = None
         if isinstance(edge.do, Call):
-            return _Way(edge, None, edge.do.block)
-        if isinstance(edge.do, Push):
+            found = None, edge.do.block
+        elif isinstance(edge.do, Push):
             section = self._regions[edge.do.region]
-            for inner in section.edges:
-                if isinstance(inner.do, Call):
-                    return _Way(edge, section, inner.do.block)
-        return None
+            inner = next((each.do for each in section.edges if isinstance(each.do, Call)), None)
+            found = None if inner is None else (section, inner.block)
+        if found is not None:
+            for marker in markers:
+                yield _Way(marker, *found)
 
     # -- calls ----------------------------------------------------------------------------------------------
 
@@ -145,8 +150,11 @@ class _Response:
         if self._dialect.messages is not None:
             return choice(self._messages())  # a call ends the model's turn
         way = self._ways[0]
-        once = self._single or (way.section is not None and way.section.repeat) or holds_all(way.block)
-        return separated(self._calls(way), self._dialect.between, once)
+        return separated(self._calls(way), self._dialect.between, self._once(way))
+
+    def _once(self, way: _Way) -> bool:
+        """Whether what begins with the opener stands once in a response."""
+        return self._single or (way.section is not None and way.section.repeat) or holds_all(way.block)
 
     def _calls(self, way: _Way) -> list[Format]:
         """The tags that begin with a way's opener."""
@@ -183,12 +191,12 @@ class _Response:
         triggers: list[str] = []
         at_start: list[Format] = []
         for way in self._ways:
-            marker = way.edge.on[0]
+            marker = way.marker
             if marker.at == "after_call":
                 continue
             if marker.at == "start":
                 if marker.text not in triggers:
-                    at_start += self._calls(way)
+                    at_start.append(separated(self._calls(way), self._dialect.between, self._once(way)))
                 continue
             calls = self._calls(way)
             trigger = way.opener or marker.text
@@ -216,11 +224,11 @@ class _Response:
         }
 
     def _not_at_start(self, calls: list[Format], text: Format, triggers: list[str]) -> Format:
-        """Calls that can only begin a response, or text that does not begin like one."""
-        begins = {call["begin"][0] for call in calls}
+        """Rows of calls that can only begin a response, or text that does not begin like one."""
+        begins = {call["begin"][0] for row in calls for call in row["tags"]}
         firsts = begins | {trigger[0] for trigger in triggers}
         plain = sequence([regex(f"[^{_class(firsts)}\\s]"), text])
-        elements = [separated(calls, self._dialect.between, True), const(""), plain]
+        elements = [*calls, const(""), plain]
         for first in sorted({trigger[0] for trigger in triggers} - begins):
             seconds = {trigger[1:2] for trigger in triggers if trigger[0] == first}
             elements.append(sequence([regex(f"{_class({first})}[^{_class(seconds | firsts)}]"), text]))

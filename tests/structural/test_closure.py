@@ -22,7 +22,7 @@ from schemas import ALL, EXACT, choices, tools_for
 from walks import Failure, Grammar, shrink, splits
 
 from toolglot.core import ResponseParser, assemble, get_dialect, list_dialects
-from toolglot.core.spec import Call, Dialect, Push
+from toolglot.core.spec import Call, Dialect, Goto, Push
 from toolglot.core.structural import build_tag
 from toolglot.core.tools import is_forced
 
@@ -93,7 +93,7 @@ class Case:
         if (message.reasoning or "") != thought:
             return f"reasoning {message.reasoning!r}, not {thought!r}"
         content, least = ("", 1) if is_forced(self.choice) else self.expected(rest)
-        if (message.content or "") != content:
+        if self.bare(message.content or "") != self.bare(content):
             return f"content {message.content!r}, not {content!r}"
         if len(message.tool_calls) < least or (least == 0 and message.tool_calls):
             return f"{len(message.tool_calls)} calls, at least {least} were written"
@@ -107,6 +107,17 @@ class Case:
             except (ValueError, jsonschema.ValidationError) as error:
                 return f"arguments {call.arguments}: {str(error).splitlines()[0]}"
         return None
+
+    def bare(self, content: str) -> str:
+        """Content without the tags that only say where an answer begins and ends, and the newlines around them."""
+        answer = self.dialect.answer
+        tags = {answer.open, answer.close} if answer is not None else set()
+        tags |= {m.text for edge in self.dialect.openers if isinstance(edge.do, Goto) for m in edge.on}
+        if not tags:
+            return content
+        for tag in sorted(tags, key=len, reverse=True):
+            content = content.replace(tag, "")
+        return content.replace("\n", "")
 
     # -- what a text means, without the parser --------------------------------------------------------------
 
