@@ -101,9 +101,10 @@ def test_found_once_and_logged_once(caplog: pytest.LogCaptureFixture, monkeypatc
         for _ in range(3):
             start(tokenizer, reasoning=True)
     assert len(asked) == 1
-    lines = [record.getMessage() for record in caplog.records if "the dialect is" in record.getMessage()]
-    assert len(lines) == 1
-    assert "hermes" in lines[0] and "read back the calls" in lines[0]
+    # Older versions have their own handler, which shows the same record again.
+    lines = {id(record): record.getMessage() for record in caplog.records if "dialect is" in record.getMessage()}
+    (line,) = lines.values()
+    assert "hermes" in line and "read back the calls" in line
 
 
 def test_overruled(monkeypatch: pytest.MonkeyPatch) -> None:
