@@ -26,6 +26,7 @@ from toolglot.core.spec import CallBlock, Envelope, FirstChar, Named
 from toolglot.core.tracing import Trace, trace
 
 LINES = all_lines()
+ROOT = Path(__file__).parents[2]
 
 
 def blocks(value: object) -> list[CallBlock]:
@@ -311,9 +312,11 @@ def test_text_is_harmless_on_a_terminal() -> None:
 
 def test_every_counter_is_explained() -> None:
     assert set(MEANINGS) >= DROPS
-    rules = (Path(__file__).parents[2] / "docs" / "rules.md").read_text(encoding="utf-8")
+    rules = (ROOT / "docs" / "rules.md").read_text(encoding="utf-8")
     counters = re.findall(r"`(\w+)`", rules.partition("## Counters (`parser.anomalies`)")[2])
     assert set(counters) - {"dropped_characters"} == set(MEANINGS)
+    source = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "core").glob("*.py"))
+    assert set(re.findall(r'(?:anomalies\[|lost\(|drop\()"(\w+)"', source)) <= {*counters}
 
 
 # -- the command ------------------------------------------------------------------------------------------------
