@@ -66,8 +66,9 @@ register(
                 repeat=True,
             ),
         ),
-        start=Start("plain", kwargs=("enable_thinking",)),
+        start=Start("plain", kwargs=("enable_thinking",), turn="<|response|>"),
         aliases=("dots3",),
+        stops=("<|endofresponse|>",),
         summary="dots3-note",
         engines=Engines(vllm="dots", sglang="dots"),
     )
