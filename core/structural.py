@@ -181,7 +181,7 @@ class _Response:
         edges += [edge for edge in self._edges(Sink.CONTENT) if not isinstance(edge.do, (Call, Push))]
         think = self._dialect.reasoning
         tags = {think.open, think.close} if think is not None and self._reasoning else set()
-        return {*_texts(edges), *tags}
+        return {*(marker.text for edge in edges for marker in edge.on if not marker.plain), *tags}
 
     def _edges(self, sink: Sink) -> list[Edge]:
         return [edge for region in self._dialect.regions if region.sink is sink for edge in region.edges]

@@ -43,7 +43,7 @@ def _list_of(payload: Grammar) -> tuple[tuple[str, str], str]:
     if isinstance(payload, CallSyntax):
         return payload.wrap, payload.between
     if isinstance(payload, Envelope) and payload.shape == "array":
-        return ("[", "]"), ", "
+        return payload.brackets, payload.between
     return ("", ""), ""
 
 
@@ -56,8 +56,8 @@ def _call(payload: Grammar, block: CallBlock, name: str, schema: dict[str, Any])
 
 
 def _envelope(payload: Envelope, block: CallBlock, name: str, schema: dict[str, Any]) -> list[Part]:
-    slots: dict[str, Part] = {"name": json.dumps(name, ensure_ascii=False)[1:-1], "arguments": json_value(schema)}
-    return fill(payload.canonical, slots)
+    written = json.dumps(name, ensure_ascii=False)[1:-1]
+    return fill(payload.canonical, {"name": written, "arguments": json_value(schema), "index": _DIGITS})
 
 
 def _named(payload: Named, block: CallBlock, name: str, schema: dict[str, Any]) -> list[Part]:

@@ -98,7 +98,8 @@ def test_closure(dialect: str, choice: Any, parallel: bool) -> None:
         assert message.content is None and message.reasoning is None, repr(text)
         assert message.tool_calls, repr(text)
         assert parallel or len(message.tool_calls) == 1, repr(text)
-        assert not parser.anomalies, (repr(text), parser.anomalies)
+        # A grammar cannot count the calls of a conversation.
+        assert not parser.anomalies.keys() - {"duplicate_id"}, (repr(text), parser.anomalies)
         for call in message.tool_calls:
             assert call.complete, repr(text)
             jsonschema.validate(json.loads(call.arguments), SCHEMAS[call.name])
