@@ -29,7 +29,8 @@ from .probes import ONE, SAID, TOOLS, Probe, Probes, probe
 from .registry import get_dialect, list_dialects
 from .response import ResponseParser, prompt_opens_reasoning
 from .serving.tokens import as_spelled, missing_markers
-from .spec import Dialect, Skip
+from .spec import Dialect
+from .table import leads_to_call
 
 __all__ = ["Detection", "detect", "quiet", "reads_back"]
 
@@ -218,7 +219,7 @@ def _without_calls(model: Model, found: Probes) -> Detection:
 
 def _only_tokens(dialect: Dialect) -> bool:
     """Whether all calls of a dialect begin with control tokens."""
-    markers = [marker for edge in dialect.openers for marker in edge.on if not isinstance(edge.do, Skip)]
+    markers = [marker for edge in dialect.openers if leads_to_call(dialect, edge) for marker in edge.on]
     return dialect.keep_special and all(marker.consume and not marker.plain for marker in markers)
 
 

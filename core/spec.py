@@ -48,7 +48,8 @@ class Envelope:
     ``id``: the key of an id that the model writes; it counts if it stands before the name, which does not wait for it.
     ``shape``: "object" also reads several objects one after the other, "array" wants a list, "either" both.
     ``key_is_name``: an object's first key is the name, its value the arguments.
-    ``canonical`` is the template's own spelling of one call, ``between`` stands between two of them.
+    ``canonical`` is the template's own spelling of one call, ``brackets`` stand around an array of them, ``between``
+    between two.
     """
 
     name: str = "name"
@@ -57,6 +58,7 @@ class Envelope:
     shape: Literal["object", "array", "either"] = "either"
     key_is_name: bool = False
     canonical: str = '{"name": "{name}", "arguments": {arguments}}'
+    brackets: tuple[str, str] = ("[", "]")
     between: str = ", "
 
 

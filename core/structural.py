@@ -244,7 +244,7 @@ class _Response:
         edges = [edge for edge in self._dialect.openers if not isinstance(edge.do, Goto)]
         edges += self._edges(Sink.CONTENT)
         tags = {tag_ for each in self._tags() for tag_ in (each.open, each.close)} if self._reasoning else set()
-        return {marker.text for edge in edges for marker in edge.on if marker.at != "start"} | tags
+        return {marker.text for edge in edges for marker in edge.on if marker.at != "start" and not marker.plain} | tags
 
     def _tags(self) -> list[Reasoning]:
         """The dialect's reasoning, in all its spellings."""

@@ -59,7 +59,7 @@ def _list_of(payload: Grammar) -> tuple[tuple[str, str], str]:
     if isinstance(payload, CallSyntax):
         return payload.wrap, payload.between
     if isinstance(payload, Envelope) and payload.shape == "array":
-        return ("[", "]"), payload.between
+        return payload.brackets, payload.between
     return ("", ""), ""
 
 
@@ -74,7 +74,8 @@ def _call(payload: Grammar, block: CallBlock, arguments: Arguments) -> list[Part
 
 def _envelope(payload: Envelope, block: CallBlock, arguments: Arguments) -> list[Part]:
     name = json.dumps(arguments.name, ensure_ascii=False)[1:-1]
-    return fill(payload.canonical, {"name": name, "arguments": json_value(arguments, arguments.schema)})
+    value = json_value(arguments, arguments.schema)
+    return fill(payload.canonical, {"name": name, "arguments": value, "index": _DIGITS})
 
 
 def _named(payload: Named, block: CallBlock, arguments: Arguments) -> list[Part]:

@@ -140,6 +140,12 @@ KIMI = tuple(
 )  # fmt: skip
 HARMONY = tuple(f"<|{name}|>" for name in ("start", "end", "message", "channel", "constrain", "return", "call"))
 GIGACHAT = ("<|message_sep|>\n\n", "<|role_sep|>\n")
+COHERE_TURN = "<|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|>"
+COHERE = tuple(
+    f"<|{name}|>"
+    for name in ("START_OF_TURN_TOKEN", "END_OF_TURN_TOKEN", "CHATBOT_TOKEN", "USER_TOKEN", "START_THINKING",
+                 "END_THINKING", "START_ACTION", "END_ACTION", "START_RESPONSE", "END_RESPONSE")
+)  # fmt: skip
 GRANITE = ("<|start_of_role|>", "<|end_of_role|>", "<|end_of_text|>")
 
 JSON_CALL = lit('{"name": "') + NAME + lit('", "arguments": ') + ARGUMENTS + lit("}")
@@ -158,6 +164,20 @@ IF_OFF = "{% if enable_thinking is defined and not enable_thinking %}"
 QWEN3_OFF = IF_OFF + lit("<think>\n\n</think>\n\n") + "{% endif %}"
 IM_TURN = "<|im_start|>assistant\n"
 
+
+
+def cohere(before: str, after: str, reasoning: bool = False) -> str:
+    """Command: the tags around an answer, and whether the prompt opens the reasoning."""
+    one = (
+        lit('    {"tool_call_id": "') + "{{ loop.index0 }}" + lit('", "tool_name": "') + NAME + lit('", "parameters": ')
+        + ARGUMENTS + lit("}")
+    )  # fmt: skip
+    thought = lit("<|START_THINKING|>") + "{{ thought }}" + lit("<|END_THINKING|>")
+    return chat(COHERE_TURN, calls(one, lit(",\n"), lit("<|START_ACTION|>[\n"), lit("\n]<|END_ACTION|>")),
+                "<|END_OF_TURN_TOKEN|>", user="<|START_OF_TURN_TOKEN|><|USER_TOKEN|>",
+                body=THOUGHT + "{% if m.tool_calls %}" + thought + "{% else %}" + before + SAID + after + "{% endif %}",
+                generation=switched(COHERE_TURN, "reasoning", "<|START_THINKING|>",
+                                    "<|START_THINKING|><|END_THINKING|>") if reasoning else None)  # fmt: skip
 
 
 def hunyuan3(suffix: str) -> str:
@@ -563,6 +583,13 @@ FAMILIES = [
                 + "{% endif %}",
                 "<|message_sep|>\n\n", user="user<|role_sep|>\n"),
            (*GIGACHAT, "<|function_call|>")),
+    Family("Command R7B", "cohere_command", "CohereForAI/c4ai-command-r7b-12-2024 chat template, tool_use",
+           cohere(lit("<|START_RESPONSE|>"), lit("<|END_RESPONSE|>")), COHERE),
+    Family("Command A Reasoning", "cohere_command", "cohere-ai/melody, its cmd3 templates",
+           cohere(lit("<|START_RESPONSE|>"), lit("<|END_RESPONSE|>"), reasoning=True), COHERE),
+    Family("Command A Plus, North", "cohere_command", "cohere-ai/melody, its cmd4 templates",
+           cohere(lit("<|START_TEXT|>"), lit("<|END_TEXT|>"), reasoning=True),
+           (*COHERE, "<|START_TEXT|>", "<|END_TEXT|>")),
     Family("InternLM2, Intern-S1", "internlm2", "InternLM repository, chat format document",
            chatml(calls(lit("<|action_start|><|plugin|>\n") + PARAMETERS_CALL + lit("<|action_end|>"), lit("\n"))),
            ("<|im_start|>", "<|im_end|>", "<|action_start|>", "<|action_end|>", "<|plugin|>", "<|interpreter|>")),
