@@ -40,6 +40,8 @@ _SPELLINGS = {
     "string": "string str text char varchar",
 }
 _TYPE_OF = {spelling: name for name, spellings in _SPELLINGS.items() for spelling in spellings.split()}
+_SINGLE = {spelling: frozenset({name}) for spelling, name in _TYPE_OF.items()}
+_COMBINING = frozenset({"$ref", "allOf", "anyOf", "oneOf", "nullable"})
 
 _NONE: frozenset[str] = frozenset()
 _BUDGET = 4096  # nodes visited for one answer
@@ -86,6 +88,10 @@ class ToolSchema:
         """JSON types allowed for the argument; empty where nothing is known about it."""
         types = self._cache.get(key)
         if types is None:
+            types = self._plain(key)
+            if types is not None:
+                self._cache[key] = types
+                return types
             if not self.declares(key):
                 return _NONE
             self._left = _BUDGET
@@ -95,6 +101,18 @@ class ToolSchema:
                 types |= {"string"}
             self._cache[key] = types
         return types
+
+    def _plain(self, key: str) -> frozenset[str] | None:
+        """The answer for an argument with one type and nothing beside it, as most are; None: it takes more."""
+        root = self._root
+        if not isinstance(root, dict) or not _COMBINING.isdisjoint(root):
+            return None
+        properties = root.get("properties")
+        node = properties.get(key) if isinstance(properties, dict) else None
+        if not isinstance(node, dict) or not _COMBINING.isdisjoint(node):
+            return None
+        written = node.get("type")
+        return _SINGLE.get(written) if isinstance(written, str) else None
 
     # -- arguments: `properties`, also below $ref and the combinators of the top-level schema
 

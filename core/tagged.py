@@ -31,7 +31,7 @@ from functools import lru_cache
 from .buffer import Buffer
 from .calls import Calls, Gate, ObjectWriter
 from .head import Head, HeadReader, compile_head, is_name
-from .json_scanner import STRING_STOP, ArgumentsReader
+from .json_scanner import ArgumentsReader, JsonValueScanner
 from .markers import Matcher, Verdict
 from .schema import ToolSchema
 from .spec import Tagged
@@ -92,6 +92,19 @@ class _Grammar:
         }
         firsts = "".join(re.escape(char) for char in sorted(self.closers.firsts))
         self.stop = re.compile(f"[{firsts}]|{NEEDS_ESCAPE.pattern}").search
+        # The opening of an argument as the template has it, and a value on one line that needs no second look, up to
+        # its closer. They save steps where they match; the rest is read step by step.
+        ahead = rf"\n?(?:{'|'.join(re.escape(text) for text in (opener, tail, outer) if text)})"
+        self.ahead = re.compile(ahead).match
+        self.opening: Callable[[str, int], re.Match[str] | None] | None = None
+        self.whole: Callable[[str, int], re.Match[str] | None] | None = None
+        if len(self.argument.steps) == 3:
+            frame = close[: len(close) - len(close.lstrip("\n"))]
+            plain = f"([^{firsts}{NEEDS_ESCAPE.pattern[1:-1]}]{{0,128}})"
+            self.opening = re.compile(rf"\n?{re.escape(opener)}([^\s<>\"']{{1,128}}){re.escape(self.key_end)}").match
+            self.whole = re.compile(
+                rf"{re.escape(argument.rpartition(self.key_end)[2])}{plain}{frame}{re.escape(closer)}(?={ahead})"
+            ).match
 
 
 @lru_cache(maxsize=256)
@@ -99,6 +112,7 @@ def _compile(spec: Tagged) -> _Grammar:
     return _Grammar(spec)
 
 
+_STRING = frozenset({"string"})
 _HEAD, _CONFIRM, _BETWEEN, _KEY, _VALUE, _JSON = range(6)
 _KEY_RUN = re.compile(r"[^<>\n]{0,257}").match
 
@@ -108,7 +122,7 @@ class TaggedReader:
 
     __slots__ = (
         "_calls", "_confirm", "_constrained", "_encoder", "_fresh", "_grammar", "_head", "_json", "_key",
-        "_lead", "_name", "_pair", "_peek", "_schema", "_spec", "_state", "_writer", "passing_stop",
+        "_lead", "_name", "_pair", "_peek", "_schema", "_spec", "_state", "_writer",
     )  # fmt: skip
 
     def __init__(self, spec: Tagged, calls: Calls, confirm: bool, constrained: bool) -> None:
@@ -129,18 +143,19 @@ class TaggedReader:
         self._lead = False  # the newline after the value's opening tag may still come
         self._fresh = False  # the value has no text yet
         self._state = _HEAD
-        self.passing_stop: Callable[[str], re.Match[str] | None] = self._grammar.stop
         calls.head()
 
     @property
-    def passing(self) -> bool:
-        """Text without a character of ``passing_stop`` would go out unchanged."""
-        if self._state == _VALUE:
-            return self._encoder is not None and self._encoder.streaming and not self._fresh
-        if self._state == _JSON and self._json is not None and self._json.in_string:
-            self.passing_stop = STRING_STOP
-            return True
-        return False
+    def passing_stop(self) -> Callable[[str], re.Match[str] | None] | None:
+        """See Reader."""
+        if self._state == _VALUE and self._encoder is not None and self._encoder.streaming and not self._fresh:
+            return self._grammar.stop
+        return None
+
+    @property
+    def scanner(self) -> JsonValueScanner | None:
+        """See Reader."""
+        return self._json.flowing if self._json is not None and self._state == _JSON else None
 
     def feed(self, buf: Buffer, final: bool) -> Verdict:
         """Settle what can be; see Verdict."""
@@ -187,6 +202,15 @@ class TaggedReader:
     # -- between the arguments ------------------------------------------------------------------------------
 
     def _between(self, buf: Buffer, final: bool) -> Verdict | None:
+        opening = self._grammar.opening
+        if opening is not None and self._json is None and buf.scan <= buf.pos:
+            found = opening(buf.text, buf.pos)
+            if found is not None:
+                self._pair = self._calls.position() + (found[0][0] == "\n")
+                buf.examined += found.end() - buf.pos
+                buf.advance(found.end())
+                self._open(found[1], buf)
+                return None
         kind = self._grammar.between.after_blanks(buf, final)
         if kind is Verdict.MORE:
             return Verdict.MORE
@@ -230,7 +254,6 @@ class TaggedReader:
     def _json_body(self, buf: Buffer, final: bool) -> Verdict | None:
         assert self._json is not None
         if self._json.feed(buf, final):
-            self.passing_stop = self._grammar.stop
             self._state = _BETWEEN
             return None
         return self._end(False) if final else Verdict.MORE
@@ -244,15 +267,24 @@ class TaggedReader:
                 buf.advance(len(buf.text))
             self._calls.lost("broken_argument", self._calls.position() - self._pair)
             return self._end(False)
-        key = self._key.slots["key"]
+        self._open(self._key.slots["key"], buf)
+        return None
+
+    def _open(self, key: str, buf: Buffer) -> None:
+        """A value begins."""
         self._writer.key(f'"{escape_json(key)}"')
-        self._encoder = make_encoder(
-            self._schema.types(key), python_words=self._spec.python_words, constrained=self._constrained
-        )
+        types = self._schema.types(key)
+        whole = self._grammar.whole
+        if whole is not None and types <= _STRING and (found := whole(buf.text, buf.pos)) is not None:
+            buf.examined += found.end() - buf.pos
+            buf.advance(found.end())
+            self._writer.value(f'"{found[1]}"')
+            self._state = _BETWEEN
+            return
+        self._encoder = make_encoder(types, python_words=self._spec.python_words, constrained=self._constrained)
         self._lead = self._grammar.lead
         self._fresh = True
         self._state = _VALUE
-        return None
 
     # -- a value --------------------------------------------------------------------------------------------
 
@@ -309,6 +341,12 @@ class TaggedReader:
 
     def _accept(self, buf: Buffer, closer: _Closer, final: bool) -> bool | None:
         """The guard of a literal that may end the value: what follows it decides."""
+        if closer.kind is _Kind.CLOSE:  # the common cases
+            if self._grammar.ahead(buf.text, buf.end) is not None:
+                self._peek = None
+                return True
+            if buf.end == len(buf.text) and not final:
+                return None
         peek = self._peek
         if peek is None:
             if closer.kind is _Kind.ARGUMENT and not closer.frame and not (self._fresh and buf.start == buf.pos):

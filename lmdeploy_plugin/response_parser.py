@@ -183,7 +183,8 @@ class _ToolglotResponseParser:
             emitted: list[Emitted] = super().stream_chunk(delta_text, delta_token_ids, **kwargs)  # type: ignore[misc]
             return emitted
         emitted = response.feed(delta_text, delta_token_ids, bool(kwargs.get("final", False)))
-        self.reasoning_tokens = response.reasoning_tokens
+        if self.reasoning_tokens is not None:
+            self.reasoning_tokens = response.reasoning_tokens
         return emitted
 
     def parse_complete(
