@@ -56,6 +56,7 @@ test-compat: install
 
 lmdeploy:
 	$(VENV)/bin/python -m pytest tests/lmdeploy
+	$(VENV)/bin/python -m pytest tests/engines
 
 closure:
 	$(VENV)/bin/python -m pytest tests/structural -n auto
