@@ -18,7 +18,7 @@ from .errors import ConfigurationError
 from .registry import list_dialects
 from .response import ResponseParser
 
-DOCTORS = ("toolglot.vllm_plugin.doctor",)
+DOCTORS = ("toolglot.vllm_plugin.doctor", "toolglot.lmdeploy_plugin.doctor")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -62,7 +62,7 @@ def _arguments() -> argparse.ArgumentParser:
 
 def _doctor() -> int:
     """Run the doctor of every engine plugin; the status is 1 when one of them found a problem."""
-    return max(int(importlib.import_module(name).main()) for name in DOCTORS)
+    return max([int(importlib.import_module(name).main()) for name in DOCTORS])
 
 
 def _positive(text: str) -> int:
