@@ -60,7 +60,7 @@ class EngineServer:
         self.url = f"http://{host}:{port}/v1"
         self.command = [sys.executable, *command]
         self.log = ROOT / ".cache" / "logs" / f"{name}-{port}.log"
-        self._health = f"http://{host}:{port}/health"
+        self._host = host
         self._environment = {**os.environ, "HF_HUB_OFFLINE": "1", "PYTHONUNBUFFERED": "1", **(environment or {})}
         self._progress = progress
         self._process: subprocess.Popen[bytes] | None = None
@@ -97,7 +97,7 @@ class EngineServer:
         while True:
             if self._process.poll() is not None:
                 raise ServerError(f"the server ended, status {self._process.returncode}. {self._evidence()}")
-            if self._healthy():
+            if self._healthy(self.port):
                 return
             now = time.monotonic()
             if now - start > START_SECONDS:
@@ -107,9 +107,17 @@ class EngineServer:
                 self._progress(f"  {now - start:3.0f} s  {self._phase()}")
             time.sleep(0.25)
 
-    def _healthy(self) -> bool:
+    def wait_for(self, port: int) -> None:
+        """Wait for another server of the same process group, on another port."""
+        start = time.monotonic()
+        while not self._healthy(port):
+            if time.monotonic() - start > START_SECONDS:
+                raise ServerError(f"nobody answers on port {port}. {self._evidence()}")
+            time.sleep(0.25)
+
+    def _healthy(self, port: int) -> bool:
         try:
-            with urllib.request.urlopen(self._health, timeout=2) as answer:
+            with urllib.request.urlopen(f"http://{self._host}:{port}/health", timeout=2) as answer:
                 return bool(answer.status == 200)
         except (urllib.error.URLError, OSError):
             return False
