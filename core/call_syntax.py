@@ -2,7 +2,8 @@
 
 Names and keys are read here, values by the literal transcoder, which turns Python literals into JSON while they
 arrive. A call's identity goes out at its ``(``. What is no keyword argument has no name and is dropped, counted.
-The payload ends with its wrap (``]``), or where something else follows a call.
+The payload ends with its wrap (``]``), or where something else follows a call. Calls without a wrap are parted by
+newlines. A closer of the block ends a call that is open.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Callable
 from .buffer import Buffer
 from .calls import Calls, Gate, ObjectWriter
 from .head import NAME_LIMIT, HeadReader, compile_head
+from .literal_strings import Ends
 from .literals import LiteralReader
 from .markers import Verdict
 from .spec import CallSyntax
@@ -26,14 +28,16 @@ class CallSyntaxReader:
     """Reads the calls of one block."""
 
     __slots__ = (
-        "_calls", "_head", "_in_call", "_key_length", "_literal", "_named", "_pair", "_spec", "_state",
-        "_unnamed", "_writer",
+        "_calls", "_ends", "_head", "_in_call", "_key_length", "_lines", "_literal", "_named", "_pair", "_spec",
+        "_state", "_unnamed", "_writer",
     )  # fmt: skip
 
-    def __init__(self, spec: CallSyntax, calls: Calls) -> None:
+    def __init__(self, spec: CallSyntax, calls: Calls, ends: Ends) -> None:
         self._spec = spec
         self._calls = calls
-        self._state = _OPEN
+        self._ends = ends
+        self._state = _OPEN if spec.wrap[0] else _HEAD
+        self._lines = not spec.wrap[0]  # calls without brackets around them, parted by newlines
         self._in_call = False
         self._head = HeadReader(compile_head(spec.head))
         self._writer = ObjectWriter(calls)
@@ -72,9 +76,12 @@ class CallSyntaxReader:
                 return verdict
 
     def _open(self, buf: Buffer) -> Verdict | None:
-        if buf.text[buf.pos] != self._spec.wrap[0]:
+        if buf.text[buf.pos] == self._spec.wrap[0]:
+            buf.advance(buf.pos + 1)
+        elif self._spec.loose:
+            self._lines = True
+        else:
             return Verdict.REFUTED
-        buf.advance(buf.pos + 1)
         self._state = _HEAD
         return None
 
@@ -102,6 +109,14 @@ class CallSyntaxReader:
             if char == ",":
                 buf.advance(buf.pos + 1)
                 return None
+            ends = self._ends.stand(text, buf.pos, final)
+            if ends is None:
+                return Verdict.MORE
+            if ends:
+                self._calls.lost("missing_closer", 0)
+                self._end(True)
+                self._state = _NEXT
+                return None
         if self._key_length < 0:
             run = _IDENTIFIER(text, buf.scan)
             end = run.end() if run else buf.scan
@@ -123,7 +138,7 @@ class CallSyntaxReader:
         else:
             buf.restart()
             self._named = False
-        self._literal = LiteralReader()
+        self._literal = LiteralReader(ends=self._ends)
         self._state = _VALUE
         return None
 
@@ -170,12 +185,14 @@ class CallSyntaxReader:
         if text[at] == self._spec.wrap[1]:
             buf.advance(at + 1)
             return Verdict.DONE
-        if text[at] != ",":
+        comma = text[at] == ","
+        line = self._lines and "\n" in text[buf.pos:at] and _IDENTIFIER(text, at) is not None
+        if not comma and not line:
             buf.restart()
             return Verdict.DONE
         buf.mark = buf.pos  # refuted on its own, without the calls before it
         self._calls.tentative(textual=False)
-        buf.advance(at + 1)
+        buf.advance(at + comma)
         self._calls.head()
         self._head = HeadReader(compile_head(self._spec.head))
         self._state = _HEAD

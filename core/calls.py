@@ -236,6 +236,10 @@ class Calls:
                 return made
             number += 1
 
+    def may_call(self, beginning: str) -> bool:
+        """Whether a tool that may be called has a name that begins so."""
+        return self._functions is None or any(name.startswith(beginning) for name in self._functions)
+
     def schema(self, name: str) -> ToolSchema:
         """The schema of a tool's arguments; one that knows nothing where the tool is not known."""
         function = self._functions.get(name) if self._functions is not None else None

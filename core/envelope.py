@@ -2,8 +2,10 @@
 
 ``{"name": "f", "arguments": {...}}``, the fields in either order, alone, in a list, or several one after the other.
 Only what is needed is read: keys, the name, and the arguments, which go out verbatim; other values are skipped
-lexically. Before the name is known everything is tentative: a character that JSON cannot continue with, a name
-that is no name, or an object without one refute the block. Afterwards the reader is lenient.
+lexically. In some families an object's first key is the name. Before the name is known everything is tentative: a
+character that JSON cannot continue with, a name that is no name, or an object without one refute the block. Where the
+opener is ordinary text the name counts only once arguments are there as well (``confirm``). Afterwards the reader is
+lenient.
 
 The payload ends with its bracket; what may follow (a closer, surplus brackets) is the block's affair.
 """
@@ -19,7 +21,7 @@ from .json_scanner import STRING_STOP, ArgumentsReader, JsonValueScanner
 from .markers import Verdict
 from .spec import Envelope
 
-_OPEN, _NEXT, _KEY, _COLON, _VALUE, _NAME, _ARGUMENTS, _SKIP, _SKIP_KEY = range(9)
+_OPEN, _NEXT, _KEY, _COLON, _VALUE, _NAME, _ID, _ARGUMENTS, _SKIP, _SKIP_KEY = range(10)
 _LONG = object()  # a string longer than any name
 
 
@@ -27,17 +29,21 @@ class EnvelopeReader:
     """Reads the objects of one block."""
 
     __slots__ = (
-        "_arguments", "_calls", "_comma", "_given", "_in_list", "_key", "_known", "_named", "_skipped",
-        "_skipper", "_spec", "_state",
+        "_arguments", "_calls", "_comma", "_confirm", "_given", "_id", "_in_list", "_key", "_known", "_named",
+        "_separators", "_skipped", "_skipper", "_spec", "_state", "_waiting",
     )  # fmt: skip
 
-    def __init__(self, spec: Envelope, calls: Calls) -> None:
+    def __init__(self, spec: Envelope, calls: Calls, confirm: bool) -> None:
         self._spec = spec
         self._calls = calls
+        self._confirm = confirm
+        self._waiting = ""  # the name, where arguments have to confirm it
+        self._id: str | None = None
         self._state = _OPEN
         self._in_list = False
         self._known = False  # the block holds at least one call
-        self._comma = False  # between two objects
+        self._separators = (",", spec.between.strip() or ",")
+        self._comma = False  # the separator of two objects was seen
         self._key = ""
         self._skipped = 0  # characters of members that are neither name nor arguments
         self._named = False  # the name of the object in progress is known
@@ -79,11 +85,11 @@ class EnvelopeReader:
                 if not self._skipper.done:
                     return self._finish(buf) if final else Verdict.MORE
                 self._state = _KEY if state == _SKIP else _COLON
-            elif state == _NAME:
-                name = self._string(buf)
-                if name is None:
+            elif state in (_NAME, _ID):
+                text = self._string(buf)
+                if text is None:
                     return self._finish(buf) if final else Verdict.MORE
-                verdict = self._begin(buf, name)
+                verdict = self._read_id(buf, text) if state == _ID else self._read_name(buf, text)
                 if verdict is not None:
                     return verdict
             elif state == _NEXT:
@@ -123,12 +129,14 @@ class EnvelopeReader:
             buf.advance(buf.pos + 1)
             self._state = _VALUE
         else:  # _VALUE
-            self._value(char)
+            return self._value(char)
         return None
 
     def _start(self, buf: Buffer) -> None:
         self._calls.head()
         self._named = self._given = False
+        self._waiting = ""
+        self._id = None
         self._skipped = 0
         self._arguments = ArgumentsReader(self._emit)
         self._state = _KEY
@@ -145,20 +153,29 @@ class EnvelopeReader:
             self._state = _SKIP_KEY
             return None
         assert isinstance(key, str)
+        if self._spec.key_is_name and not self._named:
+            key, verdict = self._spec.arguments[0], self._read_name(buf, key)
+            if verdict is not None:
+                return verdict
         self._key = key
         self._state = _COLON
         return None
 
-    def _value(self, char: str) -> None:
+    def _value(self, char: str) -> Verdict | None:
         """Choose how to read the value that begins with ``char``."""
-        if self._key == self._spec.name and not self._named and char == '"':
+        if self._key == self._spec.name and not self._named and not self._waiting and char == '"':
             self._state = _NAME
         elif self._key in self._spec.arguments and not self._given:
             self._state = _ARGUMENTS
+            if self._waiting:
+                return self._begin(self._waiting)
+        elif self._spec.id and self._key == self._spec.id and not self._named and char == '"':
+            self._state = _ID
         else:
             self._skipper = JsonValueScanner()
             self._skipped += len(self._key)
             self._state = _SKIP
+        return None
 
     def _string(self, buf: Buffer) -> object:
         """The string at ``pos``, decoded; None while it is not whole; _LONG beyond the limit of a name."""
@@ -191,16 +208,28 @@ class EnvelopeReader:
         buf.advance(buf.pos + NAME_LIMIT + 1)
         return Verdict.REFUTED
 
-    def _begin(self, buf: Buffer, name: object) -> Verdict | None:
+    def _read_id(self, buf: Buffer, text: object) -> Verdict | None:
+        if text is _LONG:
+            return self._too_long(buf)
+        self._id = str(text)
+        self._state = _KEY
+        return None
+
+    def _read_name(self, buf: Buffer, name: object) -> Verdict | None:
         if name is _LONG:
             return self._too_long(buf)
         if not isinstance(name, str) or not is_name(name):
             return self._nameless()
-        gate = self._calls.begin(name)
-        if gate is Gate.TEXT:
+        self._state = _KEY
+        if self._confirm and not self._given:
+            self._waiting = name
+            return None
+        return self._begin(name)
+
+    def _begin(self, name: str) -> Verdict | None:
+        if self._calls.begin(name, self._id or None) is Gate.TEXT:
             return Verdict.REFUTED
         self._named = self._known = True
-        self._state = _KEY
         return None
 
     def _nameless(self) -> Verdict | None:
@@ -229,7 +258,7 @@ class EnvelopeReader:
         """Behind an object: another one, the end of the list, or the end of the payload."""
         text = buf.text
         at = buf.blanks()
-        if text[at : at + 1] == "," and not self._comma:
+        if text[at : at + 1] in self._separators and not self._comma:
             self._comma = True
             buf.scan = at + 1
             at = buf.blanks()

@@ -1,8 +1,9 @@
 """Reading the head of a call: literals and the slots between them.
 
 A template such as ``<function={name}>`` or ``{name}[CALL_ID]{id}[ARGS]`` is cut into steps once. Blanks are
-tolerated at every seam between a literal and a slot, never inside a name. The reader fails at the first
-character the template cannot continue with, wherever the chunks were cut.
+tolerated at every seam: between a literal and a slot, at a newline of the template and between two of its tags;
+never inside a name. A double quote next to a slot may also be a single one, or missing. The reader fails at the
+first character the template cannot continue with, wherever the chunks were cut.
 """
 
 from __future__ import annotations
@@ -16,65 +17,101 @@ from .markers import Matcher, Verdict
 
 NAME_LIMIT = 256
 _NAME_RUN = re.compile(r"[\w.\-:/@$+]{1,257}").match  # one more than a name may have
-_SLOT = re.compile(r"\{(name|id|key)\}")
+_SLOTS = ("name", "id", "key", "type", "index")
+_SLOT = re.compile(r"\{(" + "|".join(_SLOTS) + r")\}")
+_SEAM = re.compile(r"\n|(?<=>)(?=<)")
 _END = -1  # matched the payload's first character instead of an optional literal
+_EMPTY = -2  # matched the end of a tag that closes itself
 
 
 class Head:
     """A compiled head template."""
 
-    __slots__ = ("literals", "runs", "steps")
+    __slots__ = ("literals", "open", "runs", "steps")
 
-    def __init__(self, template: str, optional: tuple[str, ...], body: str) -> None:
+    def __init__(
+        self,
+        template: str,
+        optional: tuple[str, ...],
+        body: tuple[str, ...],
+        empty: str,
+        variants: tuple[tuple[str, str], ...],
+    ) -> None:
         self.steps: list[str] = []  # slots as "{name}", literals stripped of blanks
         parts = _SLOT.split(template)
         for at, part in enumerate(parts):
             if at % 2:
                 self.steps.append("{" + part + "}")
-            elif part.strip():
-                self.steps.append(part.strip())
+            else:
+                self.steps += [literal.strip() for literal in _SEAM.split(part) if literal.strip()]
+        self.open = False  # the last literal may be missing, and anything may follow
         # For each literal step: the literals that may stand there, and the step each leads to.
         self.literals: dict[int, Matcher[int]] = {}
         self.runs: dict[int, Callable[[str, int], re.Match[str] | None]] = {}
         for at, step in enumerate(self.steps):
             if _is_slot(step):
-                self.runs[at] = _NAME_RUN if step != "{key}" else _key_run(self.steps[at + 1][0])
+                self.runs[at] = _NAME_RUN if step in ("{name}", "{id}") else _key_run(self.steps[at + 1][0])
                 continue
-            choices = [(step, at + 1)]
+            choices = [(spelling, at + 1) for spelling in self._spellings(at)]
+            choices += [(other, at + 1) for literal, other in variants if literal == step]
             following = at
             while self.steps[following] in optional:
                 later = range(following + 1, len(self.steps))
                 following = next((k for k in later if not _is_slot(self.steps[k])), _END)
                 if following == _END:
-                    choices.append((body, _END))
+                    self.open = not body
+                    choices += [(literal, _END) for literal in body]
                     break
-                choices.append((self.steps[following], following + 1))
+                choices += [(spelling, following + 1) for spelling in self._spellings(following)]
+            if empty:
+                last = [text[:-1] for text, reached in choices if reached == len(self.steps) and text[-1] == empty[-1]]
+                choices += [(text + blank + empty, _EMPTY) for text in last for blank in ("", " ")]
             self.literals[at] = Matcher(choices)
+
+    def _spellings(self, at: int) -> list[str]:
+        """A literal as the template has it, and with other quotes around the slots next to it."""
+        literal = self.steps[at]
+        found = [literal]
+        if literal[-1] == '"' and at + 1 < len(self.steps) and _is_slot(self.steps[at + 1]):
+            found += [literal[:-1] + "'", literal[:-1]]
+        if literal[0] == '"' and at and _is_slot(self.steps[at - 1]):
+            found += [quote + rest for quote in ("'", "") for rest in (text[1:] for text in found) if quote + rest]
+        return list(dict.fromkeys(found))
 
 
 def _key_run(closer: str) -> Callable[[str, int], re.Match[str] | None]:
     """A key is less strict than a name: one line of anything but a bracket and what ends it."""
-    return re.compile(f"[^<\n{re.escape(closer)}]{{1,257}}").match
+    ends = "\"'>" if closer == '"' else closer
+    return re.compile(f"[^<\n{re.escape(ends)}]{{1,257}}").match
 
 
 def _is_slot(step: str) -> bool:
-    return step in ("{name}", "{id}", "{key}")
+    return step[0] == "{" and step[1:-1] in _SLOTS
 
 
 @lru_cache(maxsize=1024)
-def compile_head(template: str, optional: tuple[str, ...] = (), body: str = "{") -> Head:
-    """The head of a template; ``body`` is what the payload begins with, where its last literals are optional."""
-    return Head(template, optional, body)
+def compile_head(
+    template: str,
+    optional: tuple[str, ...] = (),
+    body: tuple[str, ...] = ("{",),
+    empty: str = "",
+    variants: tuple[tuple[str, str], ...] = (),
+) -> Head:
+    """The head of a template; ``body`` is what may follow where its last literals are optional, () for anything;
+    ``empty`` ends the head of a tag that closes itself; ``variants`` are other spellings of its literals."""
+    return Head(template, optional, body, empty, variants)
 
 
 class HeadReader:
     """Reads one head from the buffer."""
 
-    __slots__ = ("_at", "_head", "slots")
+    __slots__ = ("_at", "_head", "closed", "missing", "slots")
 
     def __init__(self, head: Head) -> None:
         self._head = head
         self._at = 0
+        self.closed = False  # the tag closed itself: nothing is inside
+        self.missing = False  # the last literal, which may be
         self.slots: dict[str, str] = {}
 
     def feed(self, buf: Buffer, final: bool) -> Verdict:
@@ -93,6 +130,10 @@ class HeadReader:
             reached = self._head.literals[self._at].after_blanks(buf, final)
             if reached is Verdict.MORE:
                 return Verdict.MORE
+            if reached is None and self._head.open and self._at == len(steps) - 1 and buf.scan < len(buf.text):
+                buf.restart()
+                self.missing = True
+                break
             if reached is None:
                 at_end = final and buf.scan >= len(buf.text)
                 if final and not at_end:
@@ -104,6 +145,9 @@ class HeadReader:
                 buf.advance(buf.start)
                 break
             buf.advance(buf.end)
+            if reached == _EMPTY:
+                self.closed = True
+                break
             self._at = reached
         self._at = len(steps)
         return Verdict.DONE

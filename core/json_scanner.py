@@ -168,9 +168,9 @@ class ArgumentsReader:
                 pos += 1
                 done = True
                 break
-            length = _escape_length(text, pos, final)
+            length = _escape_length(text, pos)
             if not length:
-                if final:  # half an escape says nothing
+                if final:  # half an escape, or half a pair, says nothing
                     pos = len(text)
                 break
             out.append(_decode_escape(text[pos:pos + length]))
@@ -184,7 +184,7 @@ class ArgumentsReader:
 _HEX4 = re.compile(r"[0-9a-fA-F]{1,4}").match
 
 
-def _escape_length(text: str, pos: int, final: bool) -> int:
+def _escape_length(text: str, pos: int) -> int:
     """Length of the escape at ``pos``, a surrogate pair being one; 0 while it is not whole."""
     room = len(text) - pos
     if room < 2:
@@ -201,7 +201,7 @@ def _escape_length(text: str, pos: int, final: bool) -> int:
     if re.fullmatch(r"\\u[dD][c-fC-F][0-9a-fA-F]{2}", low):
         return 12
     prefix = re.fullmatch(r"(?:\\(?:u(?:[dD](?:[c-fC-F][0-9a-fA-F]?)?)?)?)?", low)
-    return 0 if prefix and not final else 6
+    return 0 if prefix else 6
 
 
 def _decode_escape(escape: str) -> str:

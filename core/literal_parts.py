@@ -1,60 +1,37 @@
-"""Parts of the literal transcoder: string bodies, raw text, scalars, and output that may be held.
+"""Parts of the literal transcoder: containers, raw text, scalars, and output that may be held.
 
 Rules
-- A single quote mark ends its string only if blanks and then a character of the guard, or the end of the
-  input, follow; else it is data. A triple ends at the triple. Raw newlines are data.
-- Escapes are decoded; an unknown one stays as written (\\N{..} too), one cut by the end of the input is
-  dropped; a backslash before a newline removes both. Under the prefix r nothing is decoded.
-- Raw text is everything else: a number, a word, or no literal at all. It ends where its container says,
-  but not inside its own brackets and quotes. A quote mark after a letter or digit is an apostrophe.
+- Raw text is everything that is no string (literal_strings.py): a number, a word, or no literal at all. It ends
+  where its container says, but not inside its own brackets and quotes, and at a closer of the block. A quote mark
+  after a letter or digit is an apostrophe.
 
 Theory of operation
-A reader looks at each character once. What it cannot decide yet it keeps as pieces (blanks behind a quote
-mark, raw text), or leaves to the caller where at most ten characters need more text (an escape, a closing
-triple). Output is held as pieces from a mark on; what the mark stands for is put there once it is known.
+Raw text is kept as pieces; half a closer is left to the caller. Output is held as pieces from a mark on; what the
+mark stands for is put there once it is known.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from functools import lru_cache
 
-from .values import NEEDS_ESCAPE, escape_json, fix_number
+from .literal_strings import NO_ENDS, QUOTED, Ends
+from .schema import ToolSchema
+from .values import fix_number
 
-__all__ = ["CLOSERS", "Frame", "Output", "RawReader", "StringReader", "open_string", "scalar_json",
-           "skip_blanks"]  # fmt: skip
+__all__ = ["CLOSERS", "Frame", "Output", "RawReader", "scalar_json"]
 
 CLOSERS = {"[": "]", "(": ")", "{": "}"}
-
-_BLANK_RUN = re.compile(r"[ \t\r\n]*")
-_OPENING = re.compile(r"""([rRbBuUfF]{0,2})('{1,3}|"{1,3})?""")
-_PREFIXES = frozenset(["", "r", "b", "u", "f", "br", "rb", "fr", "rf"])
-_QUOTED = {"'": re.compile(r"[\\']"), '"': re.compile(r'[\\"]')}
-_STOPS = {"'": re.compile(r"""["'\\\x00-\x1f\ud800-\udfff]"""), '"': NEEDS_ESCAPE}
-_ESCAPE_LENGTH = {"x": 4, "u": 6, "U": 10, "\r": 3, **dict.fromkeys("01234567", 4)}
-_ESCAPE = re.compile(
-    r"""\\(?:([\\'"abfnrtv])|(\r\n|[\r\n])|([0-7]{1,3})|"""
-    r"""(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U(0010[0-9a-fA-F]{4}|000[0-9a-fA-F]{5})))"""
-)
-_UNFINISHED = re.compile(r"\\(?:[xuU][0-9a-fA-F]*)?")
-# Escapes that JSON writes alike, each with the plain text behind it: copied in one go.
-_COPIED = re.compile(r"""(?:\\["\\bfnrt][^"'\\\x00-\x1f\ud800-\udfff]*){1,500}""")
-_SIMPLE = dict(zip("\\'\"abfnrtv", "\\'\"\a\b\f\n\r\t\v", strict=True))
-
-
-def skip_blanks(text: str, pos: int) -> int:
-    """Position of the first character from `pos` on that is no blank, or the end."""
-    found = _BLANK_RUN.match(text, pos)
-    return found.end() if found else pos
 
 
 class Frame:
     """An open container."""
 
-    __slots__ = ("bad", "close", "count", "key", "kind", "mark", "start")
+    __slots__ = ("bad", "close", "count", "key", "kind", "mark", "schema", "start")
 
-    def __init__(self, opener: str, start: int, mark: int, bad: int) -> None:
+    def __init__(self, opener: str, start: int, mark: int, bad: int, schema: ToolSchema | None = None) -> None:
         self.kind = opener  # "[" array, ":" object; undecided: "{" and "("
         self.close = CLOSERS[opener]
         self.count = 0  # elements begun
@@ -62,6 +39,14 @@ class Frame:
         self.mark = mark  # where its pieces, or those of its key, begin among the held
         self.start = start  # offset of its opener in all text
         self.bad = bad  # malformed things before it
+        self.schema = schema  # where bare words are typed by it
+
+    @property
+    def inner(self) -> ToolSchema | None:
+        """The schema of the value that comes next."""
+        if self.schema is None:
+            return None
+        return self.schema.below(json.loads(self.key) if self.key is not None else None)
 
 
 class Output:
@@ -126,110 +111,6 @@ class Output:
         return "".join(out)
 
 
-def open_string(text: str, pos: int, final: bool, guard: str) -> tuple[StringReader | None, int]:
-    """A reader for the string that begins at `pos`, and where its body does; -1 if more text must tell."""
-    found = _OPENING.match(text, pos)
-    prefix, quotes = found.groups("") if found else ("", "")
-    end = pos + len(prefix) + len(quotes)
-    if pos < end == len(text) and len(quotes) < 3 and not final:
-        return None, -1
-    if not quotes or prefix.lower() not in _PREFIXES:
-        return None, pos
-    quotes = quotes if len(quotes) == 3 else quotes[0]  # two are an empty string, or one and a quote as data
-    return StringReader(quotes, "r" in prefix.lower(), guard), pos + len(prefix) + len(quotes)
-
-
-class StringReader:
-    """The body of one string, from behind its opening quote on."""
-
-    __slots__ = ("_blanks", "_guard", "_quote", "_triple", "_verbatim", "guarding", "stop")
-
-    def __init__(self, quote: str, verbatim: bool, guard: str) -> None:
-        self.stop = _STOPS[quote[0]]  # text without such a character passes unchanged
-        self._quote = quote[0]
-        self._triple = len(quote) == 3
-        self._verbatim = verbatim
-        self._guard = guard
-        self.guarding = False  # a quote mark and _blanks were read
-        self._blanks: list[str] = []
-
-    def feed(self, text: str, pos: int, final: bool) -> tuple[int, str, bool]:
-        """Settle text[pos:]: the position reached, the body's JSON text final now, and whether it ended."""
-        out: list[str] = []
-        size = len(text)
-        done = False
-        while not done and (pos < size or (self.guarding and final)):
-            if self.guarding:
-                pos, done = self._close(text, pos, final, out)
-                continue
-            found = _QUOTED[self._quote].search(text, pos)
-            end = found.start() if found else size
-            out.append(escape_json(text[pos:end]))
-            pos = end
-            if pos == size:
-                break
-            if text[pos] == "\\":
-                pos = self._escape(text, pos, final, out)
-            elif not self._triple:
-                self.guarding = True
-                pos += 1
-            else:
-                pos, done = self._close_triple(text, pos, final, out)
-            if pos == end:  # more text is needed
-                break
-        return pos, "".join(out), done
-
-    def _close(self, text: str, pos: int, final: bool, out: list[str]) -> tuple[int, bool]:
-        """Behind a quote mark."""
-        end = skip_blanks(text, pos)
-        if end > pos:
-            self._blanks.append(text[pos:end])
-        at_end = end == len(text)
-        if at_end and not final:
-            return end, False
-        closed = at_end or text[end] in self._guard
-        if not closed:
-            out += escape_json(self._quote), *map(escape_json, self._blanks)
-        self._blanks.clear()
-        self.guarding = False
-        return end, closed
-
-    def _close_triple(self, text: str, pos: int, final: bool, out: list[str]) -> tuple[int, bool]:
-        marks = text[pos : pos + 3]
-        if marks == self._quote * 3:
-            return pos + 3, True
-        if marks == self._quote * len(marks) and pos + len(marks) == len(text) and not final:
-            return pos, False
-        out.append(escape_json(self._quote))
-        return pos + 1, False
-
-    def _escape(self, text: str, pos: int, final: bool, out: list[str]) -> int:
-        """At a backslash: the position behind what was decoded, or `pos` if more text is needed."""
-        copied = None if self._verbatim else _COPIED.match(text, pos)
-        if copied is not None:
-            out.append(copied[0])
-            return copied.end()
-        length = 2 if self._verbatim else _ESCAPE_LENGTH.get(text[pos + 1 : pos + 2], 2)
-        if len(text) - pos < length and not final:
-            return pos
-        if self._verbatim:  # the backslash stays, and keeps a quote mark from ending the string
-            out.append(escape_json(text[pos : pos + 2]))
-            return min(pos + 2, len(text))
-        found = _ESCAPE.match(text, pos)
-        if found is None:
-            unfinished = _UNFINISHED.match(text, pos)
-            if unfinished is not None and unfinished.end() == len(text) < pos + length:
-                return len(text)  # cut by the end of the input
-            out.append("\\\\")
-            return pos + 1
-        simple, newline, octal, *codes = found.groups("")
-        if simple:
-            out.append(escape_json(_SIMPLE[simple]))
-        elif not newline:
-            out.append(escape_json(chr(int(octal, 8) if octal else int("".join(codes), 16))))
-        return found.end()
-
-
 @lru_cache(maxsize=64)
 def _raw_stops(stops: str) -> re.Pattern[str]:
     return re.compile(f"[,:()\\[\\]{{}}'\"{re.escape(stops)}]")
@@ -238,11 +119,12 @@ def _raw_stops(stops: str) -> re.Pattern[str]:
 class RawReader:
     """Text whose kind is known at its end."""
 
-    __slots__ = ("_nest", "_nested", "_quote", "_stops", "pieces")
+    __slots__ = ("_ends", "_nest", "_nested", "_quote", "_stops", "pieces")
 
-    def __init__(self, stops: str) -> None:
+    def __init__(self, stops: str, ends: Ends = NO_ENDS) -> None:
         self.pieces: list[str] = []
-        self._stops = _raw_stops(stops)
+        self._stops = _raw_stops(stops + ends.firsts)
+        self._ends = ends
         self._nest: list[str] = []  # closers of the brackets open in it
         self._nested = {")": 0, "]": 0, "}": 0}  # how many of each: no search through a deep nest
         self._quote = ""
@@ -257,7 +139,7 @@ class RawReader:
     def _scan(self, text: str, pos: int, final: bool, ends: Callable[[str], bool]) -> tuple[int, bool]:
         at = pos
         while True:
-            found = (_QUOTED[self._quote] if self._quote else self._stops).search(text, at)
+            found = (QUOTED[self._quote] if self._quote else self._stops).search(text, at)
             if found is None:
                 return len(text), False
             char = found[0]
@@ -269,6 +151,8 @@ class RawReader:
                     at += 1
                 elif not final:
                     return at - 1, False
+            elif char in self._ends.firsts and (stands := self._ends.stand(text, at - 1, final)) is not False:
+                return at - 1, bool(stands)
             elif char in "'\"":
                 before = text[at - 2] if at - 2 >= pos else self.pieces[-1][-1] if self.pieces else ""
                 if not (before.isalnum() or before == "_"):

@@ -1,11 +1,17 @@
 """Python literals turned into JSON while they arrive, for calls written as `f(a=1, b="x")`.
 
 Rules
-- Strings, numbers, words and raw text: see literal_parts.py. List, tuple, set -> array; dict -> object, whose
-  keys become strings (one that is none: its JSON text). `(x)` is x, `(x,)` an array. Trailing commas go.
+- Strings: see literal_strings.py; numbers, words and raw text: literal_parts.py. List, tuple, set -> array;
+  dict -> object, whose keys become strings (one that is none: its JSON text). `(x)` is x, `(x,)` an array.
+  Trailing commas go.
 - What is no literal, or nests deeper than DEPTH, is raw text up to the stop at its depth, blanks stripped, as
   one JSON string. Inside a container only the bad element becomes a string; a pair without key or value is
   dropped, text behind a complete value is skipped, a missing bracket is supplied.
+- A closer of the block ends the value, whatever is open in it.
+- A family with a quote token of its own: the value is the object that holds a call's arguments, `{k:v,...}`,
+  from behind its bracket. `{` is always an object, its keys are strings, quoted or not; in the arguments themselves
+  `=` may stand for `:`. A bare word is typed by the schema; where that says nothing, it is a number or word of
+  Python or JSON, else a string. Python's strings are read as well.
 
 Theory of operation
 A state is a method that settles some text and returns the position behind it; open containers are frames on
@@ -23,8 +29,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from .literal_parts import Frame, Output, RawReader, StringReader, open_string, scalar_json, skip_blanks
-from .values import BLANKS, NEEDS_ESCAPE, escape_json
+from .literal_parts import Frame, Output, RawReader, scalar_json
+from .literal_strings import NO_ENDS, Ends, StringReader, open_string, open_token_string, skip_blanks
+from .schema import ToolSchema
+from .values import BLANKS, NEEDS_ESCAPE, convert, escape_json
 
 __all__ = ["DEPTH", "LiteralReader", "python_to_json"]
 
@@ -39,14 +47,18 @@ def python_to_json(text: str) -> str | None:
 
 
 class LiteralReader:
-    """Reads one value, up to a character of `stops` outside all brackets."""
+    """Reads one value, up to a character of `stops` outside all brackets, or to a closer of the block."""
 
-    def __init__(self, stops: str = ",)") -> None:
+    def __init__(self, stops: str = ",)", ends: Ends = NO_ENDS) -> None:
         self.examined = 0  # characters looked at
         self.lost = 0  # characters without a place in the JSON: half a pair, junk behind a complete value
         self.in_string = False  # text without a character of string_stop would pass unchanged
         self.string_stop: re.Pattern[str] = NEEDS_ESCAPE
+        self.supplied = 0  # brackets that were missing
+        self.unconverted = 0  # bare words that do not fit their schema
         self._stops = stops
+        self._over = ends
+        self._token = ""  # the family's own quote
         self._state: Callable[[LiteralReader, str, int, bool], int] = LiteralReader._value
         self._string: StringReader | None = None
         self._raw: RawReader | None = None
@@ -59,6 +71,20 @@ class LiteralReader:
         self._base = self._fed = 0  # see feed
         self._wait = self._done = self._given = False
         self._bad = 0
+
+    @classmethod
+    def of_arguments(cls, close: str, token: str, ends: Ends, schema: ToolSchema) -> LiteralReader:
+        """A reader of the object that holds a call's arguments, from behind its opening bracket.
+
+        `token` is the family's own quote, `schema` that of the arguments.
+        """
+        reader = cls("=", ends)
+        reader._token = token
+        frame = Frame("{", 0, 0, 0, schema)
+        frame.kind, frame.close = ":", close
+        reader._frames.append(frame)
+        reader._output.put("{")
+        return reader
 
     @property
     def malformed(self) -> bool:
@@ -131,14 +157,18 @@ class LiteralReader:
         if pos == len(text):
             return pos
         char = text[pos]
-        if self._ends(char):
+        ends = self._ends(char) or self._over.stand(text, pos, final)
+        if ends is None:
+            self._wait = True
+            return pos
+        if ends:
             self._have = False
             self._state = LiteralReader._after
             return pos
-        if char in "[({" and len(self._frames) < DEPTH:
+        if (char in "[{" or (char == "(" and not self._token)) and len(self._frames) < DEPTH:
             self._open(char, self._base + pos)
             return pos + 1
-        string, body = open_string(text, pos, final, ",)]}:" + self._stops)
+        string, body = self._open_string(text, pos, final)
         if body < 0:
             self._wait = True
             return pos
@@ -149,9 +179,21 @@ class LiteralReader:
             self._output.put('"')
             self._state = LiteralReader._body
             return body
-        self._raw = RawReader(self._stops)
+        self._raw = RawReader(self._stops, self._over)
         self._state = LiteralReader._raw_text
         return pos
+
+    @property
+    def _before_key(self) -> bool:
+        return bool(self._frames) and self._frames[-1].kind == ":" and self._frames[-1].key is None
+
+    def _open_string(self, text: str, pos: int, final: bool) -> tuple[StringReader | None, int]:
+        if not self._token:
+            return open_string(text, pos, final, ",)]}:" + self._stops, self._over)
+        guard = ",]}" + self._frames[0].close + (":=" if self._before_key else "")
+        if text[pos] == self._token[0]:
+            return open_token_string(text, pos, final, self._token, guard, self._over)
+        return open_string(text, pos, final, guard, self._over)
 
     def _body(self, text: str, pos: int, final: bool) -> int:
         """In a string."""
@@ -177,11 +219,7 @@ class LiteralReader:
         if not ended:
             return pos
         if not self._junk:
-            raw = "".join(self._raw.pieces).strip(BLANKS)
-            value = scalar_json(raw)
-            if value is None:
-                self._bad += 1
-                value = f'"{escape_json(raw)}"'
+            value = self._scalar("".join(self._raw.pieces).strip(BLANKS))
             if self._group is None:  # a group has begun already
                 self._begin()
             self._output.put(value)
@@ -191,10 +229,28 @@ class LiteralReader:
         self._state = LiteralReader._after
         return pos
 
+    def _scalar(self, raw: str) -> str:
+        """JSON of a number, a word, or text that is none."""
+        if self._token and self._before_key:
+            return f'"{escape_json(raw)}"'
+        schema = self._frames[-1].inner if self._token else None
+        types = schema.own_types if schema is not None else None
+        if types:
+            typed, odd = convert(raw, types)
+            self.unconverted += odd is not None
+            return typed
+        value = scalar_json(raw)
+        if value is None:
+            self._bad += 1
+            value = f'"{escape_json(raw)}"'
+        return value
+
     def _ends(self, char: str) -> bool:
         """Whether the character, outside strings and raw brackets, ends the element before it."""
         if not self._frames:
             return char in self._stops
+        if char == "=":
+            return len(self._frames) == 1 and bool(self._token) and self._before_key
         if char == ":":
             frame = self._frames[-1]
             return frame.kind == "{" or (frame.kind == ":" and frame.key is None)
@@ -203,12 +259,15 @@ class LiteralReader:
         return char == ","
 
     def _open(self, char: str, start: int) -> None:
-        undecided = char != "["
+        undecided = char != "[" and not self._token
         if undecided:
             self._output.depths.append(len(self._frames))
         self._begin()
-        frame = Frame(char, start, self._output.mark(), self._bad)
-        self._output.put("" if undecided else "[")
+        schema = self._frames[-1].inner if self._token else None
+        frame = Frame(char, start, self._output.mark(), self._bad, schema)
+        if not undecided and char == "{":
+            frame.kind = ":"
+        self._output.put("" if undecided else char)
         self._frames.append(frame)
         self._have = False
 
@@ -218,11 +277,15 @@ class LiteralReader:
         if pos == len(text):
             return pos
         char = text[pos]
-        if not self._ends(char):
+        ends = self._ends(char) or self._over.stand(text, pos, final)
+        if ends is None:
+            self._wait = True
+            return pos
+        if not ends:
             self._bad += 1
             if self._group is None:
                 self._junk = True
-                self._raw = RawReader(self._stops)
+                self._raw = RawReader(self._stops, self._over)
                 self._state = LiteralReader._raw_text
             else:
                 self._regroup(self._group, text, pos)
@@ -240,11 +303,12 @@ class LiteralReader:
             self._end_element(frame)
             if frame.kind in "{(":
                 self._decide(frame, "[")
-        elif char == ":":
+        elif char in ":=":
             self._take_key(frame)
         else:
             consumed = char == frame.close
             self._bad += not consumed
+            self.supplied += not consumed
             self._close(frame, text, pos + consumed)
             return pos + consumed
         self._have = False
@@ -289,11 +353,13 @@ class LiteralReader:
         if frame.kind in "{(":
             self._decide(frame, "[" if frame.count or frame.kind == "(" else "{")
         self._output.put("}" if frame.kind == ":" else "]")
+        if self._token and not self._frames:
+            self._done = True
 
     def _regroup(self, group: Frame, text: str, pos: int) -> None:
         """A group that is no literal: its source becomes the beginning of raw text."""
         self._output.take_back(group.mark)
-        self._raw = RawReader(self._stops)
+        self._raw = RawReader(self._stops, self._over)
         self._state = LiteralReader._raw_text
         first = max(group.start - self._base, self._fed)
         self._raw.pieces += self._output.source(self._base + self._fed - group.start)

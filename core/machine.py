@@ -31,7 +31,7 @@ from .calls import Calls
 from .deltas import Output
 from .markers import Matcher, Verdict
 from .payloads import Reader, make_reader
-from .spec import Call, CallBlock, CallSyntax, Envelope, Goto, Named, Push, Sink, Skip
+from .spec import Call, CallBlock, CallSyntax, Envelope, FirstChar, Goto, Named, Push, Sink, Skip
 from .table import Arc, CompiledRegion, Table
 
 RETRY = 256  # characters of a refuted block, from its opener, that are parsed again
@@ -50,7 +50,8 @@ def _closers(block: CallBlock) -> Matcher[str] | None:
     """What may follow a payload. A JSON value is often followed by a bracket too many."""
     if not block.close:
         return None
-    surplus = {Envelope: "}]", Named: "}]", CallSyntax: "]"}.get(type(block.payload), "")
+    payload = block.payload.other if isinstance(block.payload, FirstChar) else block.payload
+    surplus = {Envelope: "}]", Named: "}]", CallSyntax: "}])"}.get(type(payload), "")
     return Matcher([*((text, "closer") for text in block.close), *((char, "stray") for char in surplus)])
 
 
@@ -228,7 +229,7 @@ class Machine:
         buf = self.buf
         do = arc.edge.do
         if isinstance(do, (Call, Push)):
-            self._tentative(start, end, plain=not arc.marker.consume)
+            self._tentative(start, end, plain=arc.marker.plain or not arc.marker.consume)
             if do.then is not None:
                 self.then = (len(self.stack) - 1, do.then)
             buf.advance(end if arc.marker.consume else literal)

@@ -32,14 +32,15 @@ class Marker:
     ``control``: a control token; where the engine says which spans are control tokens, only those count.
     ``at``: where it counts. "line" is the start of a line, of the response or right after a call; "start" is
     the start of its region, blanks aside; "after_call" is right after a call, blanks aside.
-    ``consume``: False when the literal is already the first literal of the payload (``<function=``, ``[``);
-    such an opener is ordinary text, so a block that is cut before its identity is text.
+    ``consume``: False when the literal is already the first literal of the payload (``<function=``, ``[``).
+    ``plain``: ordinary text, as an unconsumed opener always is: a block that is cut before its identity is text.
     """
 
     text: str
     control: bool = False
     at: Literal["anywhere", "line", "start", "after_call"] = "anywhere"
     consume: bool = True
+    plain: bool = False
 
 
 class Verdict(Enum):

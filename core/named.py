@@ -16,7 +16,7 @@ from .json_scanner import ArgumentsReader, JsonValueScanner
 from .markers import Matcher, Verdict
 from .spec import Named
 
-_HEAD, _BODY, _JSON, _RAW = range(4)
+_HEAD, _CONFIRM, _BODY, _JSON, _RAW = range(5)
 
 
 @lru_cache(maxsize=1024)
@@ -27,10 +27,11 @@ def _closers(close: tuple[str, ...]) -> Matcher[str]:
 class NamedReader:
     """Reads one call."""
 
-    __slots__ = ("_arguments", "_calls", "_closers", "_given", "_head", "_name", "_state")
+    __slots__ = ("_arguments", "_calls", "_closers", "_confirm", "_given", "_head", "_name", "_state")
 
-    def __init__(self, spec: Named, calls: Calls, close: tuple[str, ...], name: str | None) -> None:
+    def __init__(self, spec: Named, calls: Calls, close: tuple[str, ...], name: str | None, confirm: bool) -> None:
         self._calls = calls
+        self._confirm = confirm
         self._closers = _closers(close) if close else None
         self._head = HeadReader(compile_head(spec.head, spec.optional))
         self._name = name
@@ -56,9 +57,18 @@ class NamedReader:
             verdict = self._head.feed(buf, final)
             if verdict is not Verdict.DONE:
                 return verdict
-            if not self._begin():
+            if self._confirm:
+                self._state = _CONFIRM
+            elif not self._begin():
                 return Verdict.REFUTED
-            self._state = _BODY
+            else:
+                self._state = _BODY
+        if self._state == _CONFIRM:
+            if not buf.skip_blanks():
+                return Verdict.CUT if final else Verdict.MORE
+            if buf.text[buf.pos] != "{" or not self._begin():
+                return Verdict.REFUTED
+            self._state = _JSON
         if self._state == _BODY:
             done = self._body(buf, final)
             if done is not None:

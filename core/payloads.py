@@ -7,13 +7,17 @@ from collections.abc import Callable
 from typing import Protocol
 
 from .buffer import Buffer
+from .builtin import BuiltinReader
+from .call_object import CallObjectReader
 from .call_syntax import CallSyntaxReader
 from .calls import Calls
+from .elements import ElementsReader
 from .envelope import EnvelopeReader
 from .json_scanner import JsonValueScanner
+from .literal_strings import compile_ends
 from .markers import Verdict
 from .named import NamedReader
-from .spec import CallBlock, CallSyntax, Envelope, FirstChar, Grammar, Named, Tagged
+from .spec import Builtin, CallBlock, CallSyntax, Elements, Envelope, FirstChar, Grammar, Named, Tagged
 from .tagged import TaggedReader
 
 
@@ -58,10 +62,19 @@ class FirstCharReader:
     def feed(self, buf: Buffer, final: bool) -> Verdict:
         """See Reader."""
         if self._reader is None:
-            if not buf.skip_blanks():
+            if buf.scan <= buf.pos and not buf.skip_blanks():
                 return Verdict.CUT if final else Verdict.MORE
-            cases = dict(self._spec.cases)
-            self._reader = self._choose(cases.get(buf.text[buf.pos], self._spec.other))
+            first = buf.text[buf.pos]
+            second = ""
+            if any(len(case) == 2 and case[0] == first for case, _ in self._spec.cases):
+                buf.scan = max(buf.scan, buf.pos + 1)
+                at = buf.blanks()
+                if at == len(buf.text) and not final:
+                    return Verdict.MORE
+                second = buf.text[at:at + 1]
+                buf.restart()
+            fits = (grammar for case, grammar in self._spec.cases if case in (first, first + second))
+            self._reader = self._choose(next(fits, self._spec.other))
         return self._reader.feed(buf, final)
 
 
@@ -78,10 +91,15 @@ def make_reader(block: CallBlock, calls: Calls, *, name: str | None, constrained
 
 def _reader(payload: Grammar, block: CallBlock, calls: Calls, *, name: str | None, constrained: bool) -> Reader:
     if isinstance(payload, Envelope):
-        return EnvelopeReader(payload, calls)
+        return EnvelopeReader(payload, calls, block.confirm)
     if isinstance(payload, Named):
-        return NamedReader(payload, calls, block.close + block.until, name)
+        return NamedReader(payload, calls, block.close + block.until, name, block.confirm)
     if isinstance(payload, Tagged):
         return TaggedReader(payload, calls, block.confirm, constrained)
+    if isinstance(payload, Builtin):
+        return BuiltinReader(calls, block.close)
+    if isinstance(payload, Elements):
+        return ElementsReader(payload, calls, block.confirm, constrained)
     assert isinstance(payload, CallSyntax)
-    return CallSyntaxReader(payload, calls)
+    reader = CallObjectReader if payload.quote else CallSyntaxReader
+    return reader(payload, calls, compile_ends(block.close + block.until))

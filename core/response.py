@@ -11,7 +11,7 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from .calls import Calls, UndeclaredTools
 from .deltas import ContentDelta, Delta, Message, ReasoningDelta, ToolCallDelta, assemble
@@ -67,6 +67,10 @@ class ResponseParser:
     Raises ConfigurationError (a ValueError) for a wrong option, tool list or choice. Model text never raises.
     """
 
+    # The parts that tracing.py puts watched ones in the place of.
+    machine_type: ClassVar[type[Machine]] = Machine
+    calls_type: ClassVar[type[Calls]] = Calls
+
     def __init__(
         self,
         dialect: str | Dialect,
@@ -97,11 +101,15 @@ class ResponseParser:
         functions = chosen_functions(tools, tool_choice)
         calls_legal = functions is None or bool(functions)
         table = compile_table(self.dialect, reasoning, calls_legal, reasoning_calls)
-        start = "reasoning" if starts_in_reasoning and "reasoning" in table.regions else table.start
+        start = table.start
+        if starts_in_reasoning and "reasoning" in table.regions:
+            start = "reasoning"
+        elif starts_in_reasoning is False and start == "reasoning":
+            start = "plain"
         self.anomalies: Counter[str] = Counter()
 
         def calls(machine: Machine) -> Calls:
-            return Calls(
+            return self.calls_type(
                 machine.out,
                 self.anomalies,
                 functions,
@@ -115,7 +123,7 @@ class ResponseParser:
                 commit=machine.commit,
             )
 
-        self._machine = Machine(
+        self._machine = self.machine_type(
             table, start, calls, self.anomalies, calls_legal=calls_legal, constrained=constrained
         )
         self._done = False
@@ -221,7 +229,7 @@ def prompt_opens_reasoning(dialect: str | Dialect, prompt: str) -> bool:
     """
     spec = get_dialect(dialect)
     tail = prompt.rpartition(spec.start.turn)[2] if spec.start.turn else prompt
-    parser = ResponseParser(spec, [])
+    parser = ResponseParser(spec, [], starts_in_reasoning=False)
     parser.feed(tail)
     return parser.region == "reasoning"
 

@@ -1,8 +1,8 @@
 """JSON types of a tool's arguments, read from the tool's JSON schema.
 
 Rules
-- The only question asked: which JSON types may the argument KEY have? The answer is a set out of
-  null, integer, number, boolean, object, array, string. The empty set means "unknown", and a value of
+- The only question asked: which JSON types may the argument KEY have, or a value inside it? The answer is a set
+  out of null, integer, number, boolean, object, array, string. The empty set means "unknown", and a value of
   unknown type is read as a string. "integer" in the set does not imply "number", nor the reverse.
 - $ref (local JSON pointers), allOf, anyOf/oneOf, sibling `type`, enum/const and `nullable` are combined.
   `type` wins over enum/const, which count only where no known type is written. `properties` and `items`
@@ -24,7 +24,7 @@ a ToolSchema outlives a response. A budget of visited nodes bounds references th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 from urllib.parse import unquote
 
@@ -59,11 +59,13 @@ _UNKNOWN = _Types(_NONE, True)
 class ToolSchema:
     """The `parameters` schema of one tool. Read only; may be shared by any number of responses."""
 
-    __slots__ = ("_cache", "_declared", "_left", "_root", "_searched")
+    __slots__ = ("_cache", "_declared", "_inside", "_left", "_node", "_root", "_searched")
 
-    def __init__(self, parameters: object) -> None:
-        self._root = parameters
+    def __init__(self, parameters: object, root: object = None) -> None:
+        self._node = parameters
+        self._root: object = parameters if root is None else root  # what references point into
         self._cache: dict[str, frozenset[str]] = {}
+        self._inside: dict[str | None, ToolSchema] = {}
         self._declared: frozenset[str] | None = None
         self._searched = False
         self._left = 0
@@ -74,7 +76,7 @@ class ToolSchema:
         if not self._searched:
             found: set[str] = set()
             self._left = _BUDGET
-            if self._collect(self._root, found, frozenset(), 0):
+            if self._collect(self._node, found, frozenset(), 0):
                 self._declared = frozenset(found)
             self._searched = True
         return self._declared
@@ -95,16 +97,13 @@ class ToolSchema:
             if not self.declares(key):
                 return _NONE
             self._left = _BUDGET
-            found = self._property(self._root, key, frozenset(), 0) or _UNKNOWN
-            types = found.known
-            if found.open and types:
-                types |= {"string"}
-            self._cache[key] = types
+            found = self._property(self._node, key, frozenset(), 0) or _UNKNOWN
+            types = self._cache[key] = _closed(found)
         return types
 
     def _plain(self, key: str) -> frozenset[str] | None:
         """The answer for an argument with one type and nothing beside it, as most are; None: it takes more."""
-        root = self._root
+        root = self._node
         if not isinstance(root, dict) or not _COMBINING.isdisjoint(root):
             return None
         properties = root.get("properties")
@@ -113,6 +112,41 @@ class ToolSchema:
             return None
         written = node.get("type")
         return _SINGLE.get(written) if isinstance(written, str) else None
+
+    @property
+    def own_types(self) -> frozenset[str]:
+        """JSON types allowed for the value itself; empty where nothing is known about it."""
+        self._left = _BUDGET
+        return _closed(self._types(self._node, frozenset(), 0))
+
+    def below(self, key: str | None) -> ToolSchema:
+        """The schema of a value inside this one: of the member ``key``, or of an array's items (None)."""
+        inside = self._inside.get(key)
+        if inside is None:
+            self._left = _BUDGET
+            nodes = list(self._alternatives(self._node, frozenset(), 0))
+            if key is None:
+                found = _schemas(node.get("items") for node in nodes)
+            else:
+                members = (node.get("properties") for node in nodes)
+                found = _schemas(part.get(key) for part in members if isinstance(part, dict))
+                found = found or _schemas(node.get("additionalProperties") for node in nodes)
+            inside = ToolSchema({"anyOf": found} if len(found) > 1 else found[0] if found else None, self._root)
+            if key is None or self.declares(key):
+                self._inside[key] = inside
+        return inside
+
+    def _alternatives(self, node: object, seen: frozenset[str], depth: int) -> Iterator[dict[object, object]]:
+        """The node and all that it refers to or combines."""
+        if not isinstance(node, dict) or not self._spend(depth):
+            return
+        yield node
+        reference = node.get("$ref")
+        if isinstance(reference, str) and reference not in seen:
+            yield from self._alternatives(self._resolve(reference), seen | {reference}, depth + 1)
+        for word in ("allOf", "anyOf", "oneOf"):
+            for member in _members(node, word):
+                yield from self._alternatives(member, seen, depth + 1)
 
     # -- arguments: `properties`, also below $ref and the combinators of the top-level schema
 
@@ -198,6 +232,15 @@ class ToolSchema:
     def _spend(self, depth: int) -> bool:
         self._left -= 1
         return self._left >= 0 and depth < _MAX_DEPTH
+
+
+def _closed(types: _Types) -> frozenset[str]:
+    """The set of types to read by: what may be anything else as well may be a string."""
+    return types.known | {"string"} if types.open and types.known else types.known
+
+
+def _schemas(parts: Iterable[object]) -> list[object]:
+    return [part for part in parts if isinstance(part, dict)]
 
 
 def _members(node: dict[object, object], word: str) -> list[object]:

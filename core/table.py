@@ -77,7 +77,7 @@ def compile_table(dialect: Dialect, reasoning: bool, calls: bool, policy: Reason
     for region in regions:
         edges = region.edges if calls else tuple(edge for edge in region.edges if not _leads_to_call(edge))
         compiled[region.name] = CompiledRegion(replace(region, edges=edges), reasoning)
-    return Table(compiled, dialect.start.region)
+    return Table(compiled, dialect.start.region if dialect.start.region in compiled else "plain")
 
 
 def _leads_to_call(edge: Edge) -> bool:
@@ -88,18 +88,29 @@ def _leads_to_call(edge: Edge) -> bool:
 def _think_regions(dialect: Dialect, reasoning: bool, policy: ReasoningCalls | None) -> list[Region]:
     """The regions of a dialect whose channels are plain text and an optional think block.
 
-    plain      content; a think opener at the start of a line enters reasoning, a leading stray closer is dropped
+    plain      content; a think opener enters reasoning, at the start of a line or where the dialect says; a leading
+               stray closer is dropped
     reasoning  up to the first closer
     late       content after a call that ended the reasoning: the closer is still owed, and swallowed
+    answer     content between tags that are not shown
     """
+    answer = dialect.answer
+    regions: list[Region] = []
+    plain = dialect.openers
+    if answer is not None:
+        plain = (*plain, Edge((Marker(answer.open, at="start"),), Goto("answer"), answer.trim_open))
+        ends = Edge((Marker(answer.close),), Goto("plain"), answer.trim_close)
+        regions.append(Region("answer", Sink.CONTENT, (*dialect.openers, ends)))
     think = dialect.reasoning
     if think is None or not reasoning:
-        return [Region("plain", Sink.CONTENT, dialect.openers)]
+        return [Region("plain", Sink.CONTENT, plain), *regions]
     calls = policy or think.calls
-    opened = Edge((Marker(think.open, at="line"),), Goto("reasoning"), think.trim_open)
-    stray = Edge((Marker(think.close, at="start"),), Skip(), think.trim_close)
-    closed = Edge((Marker(think.close),), Goto("plain"), think.trim_close)
-    again = Edge((Marker(think.open, at="start"),), Skip(), think.trim_open)
+    tags = (think, *think.also)
+    opened = tuple(Edge((Marker(tag.open, at=tag.at),), Goto("reasoning"), tag.trim_open) for tag in tags)
+    stray = tuple(Edge((Marker(tag.close, at="start"),), Skip(), tag.trim_close) for tag in tags)
+    closed = tuple(Edge((Marker(tag.close),), Goto("plain"), tag.trim_close) for tag in tags)
+    again = tuple(Edge((Marker(tag.open, at="start"),), Skip(), tag.trim_open) for tag in tags)
+    skipped = (Edge(tuple(map(Marker, think.skip)), Skip()),)
     if calls == "keep":
         inside: tuple[Edge, ...] = ()
     elif calls == "resume":
@@ -107,9 +118,10 @@ def _think_regions(dialect: Dialect, reasoning: bool, policy: ReasoningCalls | N
     else:
         inside = tuple(_then(edge, "late") for edge in dialect.openers)
     return [
-        Region("plain", Sink.CONTENT, (*dialect.openers, opened, stray)),
-        Region("reasoning", Sink.REASONING, (*inside, closed, again)),
-        Region("late", Sink.CONTENT, (*dialect.openers, closed)),
+        Region("plain", Sink.CONTENT, (*plain, *opened, *stray)),
+        Region("reasoning", Sink.REASONING, (*inside, *closed, *again, *skipped)),
+        Region("late", Sink.CONTENT, (*dialect.openers, *closed)),
+        *regions,
     ]
 
 

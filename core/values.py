@@ -10,6 +10,8 @@ Rules
 - A JSON string that holds the object or array the schema wants is unwrapped ("string_arguments"); not
   where the schema takes strings too: there quotes are data.
 - Without `python_words`: null, true, false in lower case only, and no Python literals.
+- Where the format itself says what a value is (`Written`), that counts: TEXT is a string unless the schema takes
+  none; JSON is copied as written, and only what is no JSON is read by its types.
 
 Theory of operation
 `convert` is the whole-value rule. An encoder gives the same JSON text for any split, as early as it can:
@@ -24,9 +26,10 @@ from __future__ import annotations
 
 import json
 import re
+from enum import Enum
 from typing import Protocol
 
-__all__ = ["BLANKS", "NEEDS_ESCAPE", "Encoder", "convert", "escape_json", "fix_number", "make_encoder"]
+__all__ = ["BLANKS", "NEEDS_ESCAPE", "Encoder", "Written", "convert", "escape_json", "fix_number", "make_encoder"]
 
 BLANKS = " \t\r\n"
 NEEDS_ESCAPE = re.compile(r'["\\\x00-\x1f\ud800-\udfff]')
@@ -104,10 +107,23 @@ def _container(text: str, wanted: str, strings: bool, python_words: bool) -> tup
     return None
 
 
-def convert(text: str, types: frozenset[str], *, python_words: bool = True) -> tuple[str, str | None]:
+class Written(Enum):
+    """What a format says about a value by itself."""
+
+    UNKNOWN = 0  # nothing: the schema decides
+    TEXT = 1
+    JSON = 2
+
+
+def convert(
+    text: str, types: frozenset[str], *, python_words: bool = True, written: Written = Written.UNKNOWN
+) -> tuple[str, str | None]:
     """JSON text of a whole value, and the anomaly it took ("unconverted_value", "string_arguments")."""
     strings = not types or "string" in types
     body = text.strip(BLANKS)
+    kind = _json_kind(body) if written is Written.JSON else ""
+    if kind and (strings or kind != "str"):
+        return body, None
     if types:
         word = body if len(body) > 5 or not python_words else body.lower()
         if "null" in types and (word == "null" or (python_words and word == "none")):
@@ -123,6 +139,8 @@ def convert(text: str, types: frozenset[str], *, python_words: bool = True) -> t
                 found = _container(body, wanted, strings, python_words)
                 if found is not None:
                     return found
+    if kind:
+        return body, "unconverted_value"  # a JSON string where the schema takes none
     return '"' + escape_json(text) + '"', None if strings else "unconverted_value"
 
 
@@ -150,11 +168,12 @@ class Encoder(Protocol):
 class _Whole:
     """No string among the types: converted at the close."""
 
-    __slots__ = ("_pieces", "_python_words", "_types", "anomaly", "streaming")
+    __slots__ = ("_pieces", "_python_words", "_types", "_written", "anomaly", "streaming")
 
-    def __init__(self, types: frozenset[str], python_words: bool) -> None:
+    def __init__(self, types: frozenset[str], python_words: bool, written: Written = Written.UNKNOWN) -> None:
         self._types = types
         self._python_words = python_words
+        self._written = written
         self._pieces: list[str] = []
         self.streaming = False
         self.anomaly: str | None = None
@@ -164,7 +183,9 @@ class _Whole:
         return ""
 
     def close(self) -> str:
-        value, self.anomaly = convert("".join(self._pieces), self._types, python_words=self._python_words)
+        value, self.anomaly = convert(
+            "".join(self._pieces), self._types, python_words=self._python_words, written=self._written
+        )
         return value
 
     def cut(self) -> str | None:
@@ -176,8 +197,8 @@ class _Constrained(_Whole):
 
     __slots__ = ("_out",)
 
-    def __init__(self, types: frozenset[str], python_words: bool) -> None:
-        super().__init__(types, python_words)
+    def __init__(self, types: frozenset[str], python_words: bool, written: Written) -> None:
+        super().__init__(types, python_words, written)
         self._out: bool | None = None  # None: only blanks so far
 
     def feed(self, text: str) -> str:
@@ -291,8 +312,14 @@ class _Text(_Whole):
         return '"' if self.streaming else None
 
 
-def make_encoder(types: frozenset[str], *, python_words: bool = True, constrained: bool = False) -> Encoder:
+def make_encoder(
+    types: frozenset[str],
+    *,
+    python_words: bool = True,
+    constrained: bool = False,
+    written: Written = Written.UNKNOWN,
+) -> Encoder:
     """The encoder of one value whose JSON types are `types` (empty: unknown)."""
-    if not types or "string" in types:
-        return _Text(types, python_words)
-    return (_Constrained if constrained else _Whole)(types, python_words)
+    if written is not Written.JSON and (not types or "string" in types):
+        return _Text(types if written is Written.UNKNOWN else frozenset(), python_words)
+    return (_Constrained if constrained else _Whole)(types, python_words, written)

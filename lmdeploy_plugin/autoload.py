@@ -55,5 +55,5 @@ def _register() -> None:
 
         register()
     except Exception as error:
-        if any("toolglot_" in argument for argument in sys.argv):
+        if any("toolglot_" in word or word.rpartition("=")[2] == "toolglot" for word in sys.argv):
             print(f"toolglot: no parser was registered in LMDeploy: {error}", file=sys.stderr)

@@ -14,6 +14,7 @@ from lmdeploy._guided_decoding import ensure_response_format_compilable
 
 from toolglot.core.serving.constrain import checked_tag
 from toolglot.core.serving.prompt import Thinking
+from toolglot.core.spec import Dialect
 from toolglot.core.tools import is_forced
 from toolglot.lmdeploy_plugin.request import choice_of
 from toolglot.lmdeploy_plugin.settings import settings
@@ -22,7 +23,7 @@ __all__ = ["tag_for"]
 
 
 def tag_for(
-    dialect: str, request: Any, tools: list[dict[str, Any]], thinking: Thinking | None
+    dialect: str | Dialect, request: Any, tools: list[dict[str, Any]], thinking: Thinking | None
 ) -> dict[str, Any] | None:
     """XGrammar's structural tag for this request, checked, or None where nothing is to be constrained.
 

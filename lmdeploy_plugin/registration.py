@@ -19,10 +19,19 @@ def register_all() -> None:
     """
     parsers = _engine()
     from toolglot.core import get_dialect, list_dialects
+    from toolglot.core.serving.auto import AUTO
     from toolglot.core.serving.prompt import has_reasoning
-    from toolglot.lmdeploy_plugin.parsers import PREFIX, make_reasoning_parser, make_tool_parser
+    from toolglot.lmdeploy_plugin.parsers import (
+        PREFIX,
+        ToolglotReasoningParser,
+        ToolglotToolParser,
+        make_reasoning_parser,
+        make_tool_parser,
+    )
     from toolglot.lmdeploy_plugin.response_parser import in_place_of
 
+    _add(parsers.ToolParserManager, AUTO, ToolglotToolParser)
+    _add(parsers.ReasoningParserManager, AUTO, ToolglotReasoningParser)
     for dialect in list_dialects():
         _add(parsers.ToolParserManager, PREFIX + dialect, make_tool_parser(dialect))
         if has_reasoning(get_dialect(dialect)):

@@ -24,9 +24,11 @@ from lmdeploy.serve.parsers.response_parser import normalize_chat_request, valid
 
 from toolglot import core
 from toolglot.core import ConfigurationError, get_dialect
+from toolglot.core.serving.auto import AUTO, choose
 from toolglot.core.serving.doctor import version_of
 from toolglot.core.serving.prompt import Thinking, has_reasoning
-from toolglot.core.serving.tokens import check_tokenizer, is_special, special_tokens, stray_tokens
+from toolglot.core.serving.record import notice, open_parser
+from toolglot.core.serving.tokens import as_spelled, check_tokenizer, is_special, special_tokens, stray_tokens
 from toolglot.core.spec import Dialect
 from toolglot.lmdeploy_plugin.constrain import tag_for
 from toolglot.lmdeploy_plugin.parsers import PREFIX, ToolglotReasoningParser, ToolglotToolParser
@@ -90,6 +92,7 @@ class _ToolglotResponseParser:
     ) -> None:
         """Choose the parsers by their names, as the server was started with them."""
         reasoning_name, tool_name = validate_parser_names(reasoning_parser_name, tool_parser_name)
+        reasoning_name, tool_name = _picked(reasoning_name, tokenizer, True), _picked(tool_name, tokenizer, False)
         if cls.chosen is not None:  # nothing of an earlier choice may stay
             cls.chosen = None
             del cls.tool_parser_cls, cls.reasoning_parser_cls
@@ -101,11 +104,11 @@ class _ToolglotResponseParser:
 
                 others = [name for name in ResponseParserManager.module_dict if name != cls.place]
                 raise ValueError(f"The response parser {cls.place} is not in the parser list: {others}")
-            super().set_parsers(reasoning_parser_name, tool_parser_name, tokenizer)  # type: ignore[misc]
+            super().set_parsers(reasoning_name, tool_name, tokenizer)  # type: ignore[misc]
             if _is_ours(reasoning) and tokenizer is not None:
                 reasoning.validate_as_tags(tokenizer)
             return
-        spec = get_dialect(ours.dialect)
+        spec = as_spelled(get_dialect(ours.dialect), tokenizer)
         check_tokenizer(tokenizer, spec)
         cls.chosen = Chosen(spec, tool is not None, _reasoning_of(spec, reasoning), tokenizer)
         cls.tool_parser_cls, cls.reasoning_parser_cls = tool, reasoning
@@ -131,8 +134,11 @@ class _ToolglotResponseParser:
         previous = previous_calls(request)
 
         def open_core() -> core.ResponseParser:
-            return core.ResponseParser(
+            return open_parser(
                 chosen.dialect,
+                engine="lmdeploy",
+                record=settings().record,
+                report=logger.error,
                 tools=tools,
                 tool_choice=choice,
                 parallel_tool_calls=request.parallel_tool_calls is not False,
@@ -146,7 +152,7 @@ class _ToolglotResponseParser:
         open_core()  # what cannot be parsed is refused before the model starts
         self._open_core = open_core
         self._inside = thinking is Thinking.OPEN
-        tag = tag_for(chosen.dialect.name, request, tools, thinking) if choice != "none" else None
+        tag = tag_for(chosen.dialect, request, tools, thinking) if choice != "none" else None
         self.request = self._adjusted(request, tools, choice != "none", tag)
         self._start()
 
@@ -208,6 +214,16 @@ class _ToolglotResponseParser:
         return "".join(content) or None, calls or None, "".join(reasoning) or None
 
 
+def _picked(name: str | None, tokenizer: Any, reasoning: bool) -> str | None:
+    """`toolglot` becomes the name of a dialect's parser."""
+    if name != AUTO:
+        return name
+    dialect = choose(tokenizer, logger)
+    if reasoning and not has_reasoning(dialect):
+        raise ConfigurationError(f"dialect {dialect.name!r} has no reasoning; leave --reasoning-parser out")
+    return PREFIX + dialect.name
+
+
 def _registered(tool_name: str | None, reasoning_name: str | None) -> tuple[Any, Any]:
     from lmdeploy.serve.parsers.reasoning_parser import ReasoningParserManager
     from lmdeploy.serve.parsers.tool_parser import ToolParserManager
@@ -250,4 +266,6 @@ def _announce(chosen: Chosen) -> None:
         version_of("lmdeploy") or "unknown",
         settings(),
     )
+    if settings().record:
+        logger.warning(notice(settings().record))
     special_tokens(chosen.tokenizer)

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
+from toolglot.core.serving.record import read_record
 from toolglot.core.serving.settings import STRICT, read_choice, read_options, unknown_names
 
 __all__ = ["Settings", "read_settings", "settings"]
@@ -23,14 +24,17 @@ __all__ = ["Settings", "read_settings", "settings"]
 
 @dataclass(frozen=True)
 class Settings:
-    """``options`` for the core; ``strict`` as above; ``problems``: what was not understood."""
+    """``options`` for the core; ``strict`` as above; ``record``: the file that responses are recorded in, "" for none;
+    ``problems``: what was not understood."""
 
     options: Mapping[str, Any] = field(default_factory=dict)
     strict: str = "auto"
+    record: str = ""
     problems: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         chosen = {**self.options, **({} if self.strict == "auto" else {"strict": self.strict})}
+        chosen |= {"record": self.record} if self.record else {}
         return ", ".join(f"{name}={value}" for name, value in chosen.items()) or "defaults"
 
 
@@ -39,8 +43,9 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
     problems: list[str] = []
     options = read_options(environment, problems)
     strict = read_choice(environment, STRICT, ("auto", "always", "never"), problems) or "auto"
+    record = read_record(environment, problems)
     problems += unknown_names(environment)
-    return Settings(options, strict, tuple(problems))
+    return Settings(options, strict, record, tuple(problems))
 
 
 @cache

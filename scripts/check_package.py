@@ -10,6 +10,7 @@ installation.
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -128,6 +129,16 @@ def check_installed(python: Path, work: Path, what: Path, *, editable: bool) -> 
     return inside
 
 
+def check_beside_an_engine(wheel: Path) -> None:
+    """In this environment, the engines', pip would install the wheel and touch nothing else, dependencies included."""
+    report = run(
+        [*(sys.executable, "-m", "pip", "install", "--quiet", "--dry-run", "--force-reinstall", "--report", "-", wheel)]
+    )
+    names = [item["metadata"]["name"] for item in json.loads(report)["install"]]
+    if names != ["toolglot"]:
+        raise CheckError(f"beside an engine pip would install {names}")
+
+
 def check_new_module(inside: Path, sources: Path) -> None:
     """A module added to the sources is there without a new installation."""
     (sources / "core" / "dialects" / "added_later.py").write_text("FOUND = True\n", encoding="utf-8")
@@ -147,6 +158,8 @@ def main() -> int:
             wheel = build_wheel(work / "sources", work / "dist")
             check_contents(wheel)
             print(f"{wheel.name}: every module under toolglot, nothing else", flush=True)
+            check_beside_an_engine(wheel)
+            print("in this environment pip would install it and change no other package", flush=True)
             for minor, python in found.items():
                 start = time.monotonic()
                 check_installed(python, work / f"wheel{minor}", wheel, editable=False)

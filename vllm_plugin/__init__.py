@@ -1,4 +1,4 @@
-"""toolglot in vLLM: every dialect as a tool parser and a reasoning parser named `toolglot_<dialect>`.
+"""toolglot in vLLM: every dialect as a tool parser and a reasoning parser named `toolglot_<dialect>`, and `toolglot`.
 
 vLLM loads this through the entry point `toolglot` of group `vllm.general_plugins`, in each of its
 processes, so nothing is imported here beyond what registration needs, and nothing may raise: an exception
@@ -18,6 +18,7 @@ __all__ = ["register"]
 logger = logging.getLogger("vllm.toolglot")
 
 PREFIX = "toolglot_"
+AUTO = "toolglot"  # picks the dialect
 _MODULES = {"Tool": "toolglot.vllm_plugin.tool_parser", "Reasoning": "toolglot.vllm_plugin.reasoning_parser"}
 # vLLM looks at these names itself, whatever class they stand for.
 _SPECIAL_NAMES = frozenset({"kimi_k3", "cohere_command3", "cohere_command4", "minicpmv", "hf", "none"})
@@ -62,11 +63,11 @@ def _register_kind(kind: Any, manager: Any, eager: str) -> None:
 
     taken = set(manager.list_registered())
     lazy = getattr(manager, "lazy_parsers", {})
+    entries = {AUTO: (f"{__name__}.auto", class_name("auto", kind))}
     for dialect in list_dialects():
-        if kind == "Reasoning" and not has_reasoning(get_dialect(dialect)):
-            continue
-        name = PREFIX + dialect
-        entry = (_MODULES[kind], class_name(dialect, kind))
+        if kind == "Tool" or has_reasoning(get_dialect(dialect)):
+            entries[PREFIX + dialect] = (_MODULES[kind], class_name(dialect, kind))
+    for name, entry in entries.items():
         if name not in taken:
             manager.register_lazy_module(name, *entry)
         elif lazy.get(name) != entry:

@@ -13,6 +13,7 @@ from typing import Any
 
 from toolglot.core.serving.constrain import checked_tag
 from toolglot.core.serving.prompt import Thinking
+from toolglot.core.spec import Dialect
 from toolglot.core.tools import is_forced
 from toolglot.vllm_plugin.request import choice_of, tools_of
 
@@ -24,7 +25,7 @@ LEVEL_PARAMETER = 2
 
 
 def tag_for(
-    dialect: str, request: Any, strict_level: int = 0, thinking: Thinking | None = None
+    dialect: str | Dialect, request: Any, strict_level: int = 0, thinking: Thinking | None = None
 ) -> dict[str, Any] | None:
     """XGrammar's structural tag for this request, checked, or None where nothing is to be constrained.
 

@@ -7,8 +7,9 @@ from typing import Any, Literal
 
 from toolglot.core import list_dialects
 
-__all__ = ["class_name", "made_on_demand"]
+__all__ = ["HARMONY", "class_name", "made_on_demand"]
 
+HARMONY = "gpt_oss"  # the dialect that vLLM parses itself where the model's type says so (harmony.py)
 Kind = Literal["Tool", "Reasoning"]
 
 

@@ -18,11 +18,11 @@ from vllm.reasoning import ReasoningParser
 
 from toolglot.core import ResponseParser, get_dialect
 from toolglot.core.serving.prompt import Thinking
-from toolglot.core.serving.tokens import check_tokenizer, is_special
+from toolglot.core.serving.tokens import as_spelled, check_tokenizer, is_special
 from toolglot.core.spec import Dialect
 from toolglot.vllm_plugin.compat import protocol
 from toolglot.vllm_plugin.handoff import Handoff, offer
-from toolglot.vllm_plugin.names import made_on_demand
+from toolglot.vllm_plugin.names import HARMONY, made_on_demand
 from toolglot.vllm_plugin.prompt import Prompt
 from toolglot.vllm_plugin.request import keep_special_tokens
 from toolglot.vllm_plugin.response import failed, parse_whole
@@ -39,7 +39,7 @@ class ToolglotReasoningParser(ReasoningParser):
 
     def __init__(self, tokenizer: Any, *args: Any, **kwargs: Any) -> None:
         super().__init__(tokenizer, *args, **kwargs)
-        self._spec = get_dialect(self.dialect)
+        self._spec = as_spelled(get_dialect(self.dialect), tokenizer)
         check_tokenizer(tokenizer, self._spec)
         announce(self.dialect)
         self._prompt = Prompt(self._spec, tokenizer, kwargs.get("chat_template_kwargs"))
@@ -252,6 +252,10 @@ def _tags(dialect: Dialect) -> tuple[str, str]:
 
 def _make(name: str, dialect: str) -> type[ToolglotReasoningParser]:
     namespace = {"__module__": __name__, "__doc__": f"Reasoning of the dialect `{dialect}`.", "dialect": dialect}
+    if dialect == HARMONY:
+        from toolglot.vllm_plugin.harmony import reasoning_class
+
+        return reasoning_class(name, ToolglotReasoningParser, namespace)
     return type(name, (ToolglotReasoningParser,), namespace)
 
 

@@ -12,7 +12,9 @@ from typing import Any, cast
 from toolglot.core.tools import ToolChoice
 
 __all__ = [
+    "AllowedTools",
     "choice_of",
+    "is_allowed_tools",
     "keep_special_tokens",
     "keeps_special_tokens",
     "previous_calls",
@@ -40,17 +42,40 @@ def tools_of(tools: Iterable[Any] | None) -> list[dict[str, Any]]:
     return found
 
 
+class AllowedTools(str):
+    """An `allowed_tools` choice that vLLM takes for its mode, `auto` or `required`.
+
+    Without streaming vLLM asks no tool parser where it does not know the choice, so calls would be lost.
+    """
+
+    __slots__ = ("choice",)
+    choice: Any  # vLLM's object
+
+    @classmethod
+    def of(cls, choice: Any) -> AllowedTools:
+        """Made from vLLM's object."""
+        made = cls(choice.mode)
+        made.choice = choice
+        return made
+
+
+def is_allowed_tools(choice: Any) -> bool:
+    """Whether it is vLLM's object of an `allowed_tools` choice."""
+    return getattr(choice, "type", None) == "allowed_tools"
+
+
 def choice_of(request: Any) -> ToolChoice:
     """The request's tool choice in the chat-completions form."""
     choice = getattr(request, "tool_choice", None)
+    if isinstance(choice, AllowedTools):
+        choice = choice.choice
     if not getattr(request, "tools", None):
         return "none"
     if choice is None:
         return "auto"
     if isinstance(choice, str):
         return cast("ToolChoice", choice)
-    kind = getattr(choice, "type", None)
-    if kind == "allowed_tools":
+    if is_allowed_tools(choice):
         allowed = [{"type": "function", "function": {"name": name}} for name in _names(choice.tools)]
         return {"type": "allowed_tools", "allowed_tools": {"mode": choice.mode, "tools": allowed}}
     named = getattr(choice, "function", choice)

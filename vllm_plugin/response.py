@@ -15,6 +15,7 @@ from toolglot.core import Message, ResponseParser, assemble
 from toolglot.core.deltas import ContentDelta, Delta
 from toolglot.core.serving.metrics import Metrics
 from toolglot.core.serving.prompt import Thinking
+from toolglot.core.serving.record import open_parser
 from toolglot.core.serving.tokens import StrayFilter, stray_tokens, without_stray
 from toolglot.core.spec import Dialect
 from toolglot.vllm_plugin.messages import Outbox
@@ -46,8 +47,11 @@ def id_maker(request: Any, previous: int) -> Callable[[str, int], str]:
 def open_core(dialect: Dialect, request: Any, thinking: Thinking | None) -> ResponseParser:
     """The core for one response to this request; without ``thinking`` reasoning is not its affair."""
     previous = previous_calls(request)
-    return ResponseParser(
+    return open_parser(
         dialect,
+        engine="vllm",
+        record=settings().record,
+        report=logger.error,
         tools=tools_of(request.tools),
         tool_choice=choice_of(request),
         parallel_tool_calls=getattr(request, "parallel_tool_calls", None) is not False,

@@ -15,21 +15,25 @@ from functools import cache
 from typing import Any
 
 from toolglot.core import ConfigurationError, get_dialect
-from toolglot.core.serving.settings import OPTIONS, REPLACE, read_options, unknown_names
+from toolglot.core.serving.record import read_record
+from toolglot.core.serving.settings import DIALECT, OPTIONS, RECORD, REPLACE, read_options, unknown_names
 
 __all__ = ["Settings", "read_settings", "settings"]
 
 
 @dataclass(frozen=True)
 class Settings:
-    """``options`` for the core; ``replace``: built-in name -> dialect; ``problems``: what was not understood."""
+    """``options`` for the core; ``replace``: built-in name -> dialect; ``record``: the file that responses are recorded
+    in, "" for none; ``problems``: what was not understood."""
 
     options: Mapping[str, Any]
     replace: Mapping[str, str]
+    record: str = ""
     problems: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return ", ".join(f"{name}={value}" for name, value in self.options.items()) or "defaults"
+        chosen = {**self.options, **({"record": self.record} if self.record else {})}
+        return ", ".join(f"{name}={value}" for name, value in chosen.items()) or "defaults"
 
 
 def read_settings(environment: Mapping[str, str]) -> Settings:
@@ -43,8 +47,9 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
             replace[name] = get_dialect(dialect or name).name
         except ConfigurationError as error:
             problems.append(f"{REPLACE}: {entry!r} is left out: {error}")
-    problems += unknown_names(environment, like=[*OPTIONS, REPLACE])
-    return Settings(options, replace, tuple(problems))
+    record = read_record(environment, problems)
+    problems += unknown_names(environment, like=[*OPTIONS, DIALECT, RECORD, REPLACE])
+    return Settings(options, replace, record, tuple(problems))
 
 
 @cache

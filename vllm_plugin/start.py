@@ -6,6 +6,7 @@ import logging
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
+from toolglot.core.serving.record import notice
 from toolglot.vllm_plugin.settings import settings
 
 __all__ = ["announce", "toolglot_version", "vllm_version"]
@@ -35,6 +36,8 @@ def announce(dialect: str) -> None:
     """One line in the server's log, once a process and dialect."""
     engine = vllm_version()
     logger.info("toolglot %s: dialect %s, vLLM %s, settings: %s", toolglot_version(), dialect, engine, settings())
+    if settings().record:
+        logger.warning(notice(settings().record))
     parts = engine.split(".")[:2]
     if len(parts) == 2 and all(part.isdecimal() for part in parts):
         found = (int(parts[0]), int(parts[1]))

@@ -19,13 +19,20 @@ from vllm.tool_parsers.abstract_tool_parser import ToolParser
 
 from toolglot.core import Message, get_dialect
 from toolglot.core.serving.prompt import Thinking
-from toolglot.core.serving.tokens import check_tokenizer, is_special
+from toolglot.core.serving.tokens import as_spelled, check_tokenizer, is_special
 from toolglot.core.tools import is_forced
 from toolglot.vllm_plugin.compat import begin_at_once, can_begin_at_once, protocol
 from toolglot.vllm_plugin.constrain import tag_for
 from toolglot.vllm_plugin.handoff import take
-from toolglot.vllm_plugin.names import made_on_demand
-from toolglot.vllm_plugin.request import choice_of, keep_special_tokens, tools_of, wants_format
+from toolglot.vllm_plugin.names import HARMONY, made_on_demand
+from toolglot.vllm_plugin.request import (
+    AllowedTools,
+    choice_of,
+    is_allowed_tools,
+    keep_special_tokens,
+    tools_of,
+    wants_format,
+)
 from toolglot.vllm_plugin.response import Response, open_core, parse_whole
 from toolglot.vllm_plugin.start import announce
 
@@ -41,7 +48,7 @@ class ToolglotToolParser(ToolParser):
 
     def __init__(self, tokenizer: Any, tools: list[Any] | None = None, **_: Any) -> None:
         super().__init__(tokenizer, tools)
-        self._spec = get_dialect(self.dialect)
+        self._spec = as_spelled(get_dialect(self.dialect), tokenizer)
         check_tokenizer(tokenizer, self._spec)
         announce(self.dialect)
         self._handoff = take(self.dialect, tokenizer)
@@ -60,6 +67,8 @@ class ToolglotToolParser(ToolParser):
         if not tools_of(request.tools) or choice == "none":
             return request
         open_core(self._spec, request, self._thinking)  # what cannot be parsed is refused before the model starts
+        if is_allowed_tools(request.tool_choice):
+            request.tool_choice = AllowedTools.of(request.tool_choice)
         if self._spec.keep_special or is_special(self.model_tokenizer, self._spec, True):
             keep_special_tokens(request)
         if is_forced(choice) or (isinstance(choice, Mapping) and not wants_format(request)):
@@ -76,7 +85,7 @@ class ToolglotToolParser(ToolParser):
         outputs = getattr(request, "structured_outputs", None)
         if not covers and getattr(outputs, "structural_tag", None) is not None:
             return
-        tag = tag_for(self.dialect, request, thinking=thinking if covers else None)
+        tag = tag_for(self._spec, request, thinking=thinking if covers else None)
         if tag is None:
             return
         if covers:
@@ -91,7 +100,7 @@ class ToolglotToolParser(ToolParser):
         self, request: Any, *, reasoning: bool = False, strict_level: Any = None, **_: Any
     ) -> Any | None:
         """The grammar of this dialect's calls as an xgrammar.StructuralTag (a fresh one: vLLM changes it)."""
-        tag = tag_for(self.dialect, request, int(strict_level or 0))
+        tag = tag_for(self._spec, request, int(strict_level or 0))
         if tag is None:
             return None
         from xgrammar import StructuralTag
@@ -157,6 +166,10 @@ def _make(name: str, dialect: str) -> type[ToolglotToolParser]:
         # Any name will do: it says that get_structural_tag is to be asked.
         "structural_tag_model": f"toolglot_{dialect}",
     }
+    if dialect == HARMONY:
+        from toolglot.vllm_plugin.harmony import tool_class
+
+        return tool_class(name, ToolglotToolParser, namespace)
     return type(name, (ToolglotToolParser,), namespace)
 
 

@@ -12,7 +12,7 @@ Reasoning: ``…</think>``, opened by the prompt with ``thinking=true``; a call 
 """
 
 from ..registry import register
-from ..spec import Call, CallBlock, Dialect, Named, Pop, Push, Reasoning, Region, Sink, Start, on
+from ..spec import Call, CallBlock, Dialect, Engines, Named, Pop, Push, Reasoning, Region, Sink, Start, on
 
 CALL = CallBlock(
     Named(head="{name}<｜tool▁sep｜>"),
@@ -38,5 +38,6 @@ register(
         stops=("<｜end▁of▁sentence｜>",),
         keep_special=True,
         summary="DeepSeek-V3.1, V3.1-Terminus, V3.2-Exp",
+        engines=Engines(vllm="deepseek_v31", sglang="deepseekv31"),
     )
 )

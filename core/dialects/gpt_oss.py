@@ -16,7 +16,7 @@ Markers inside a body are ordinary tokens, so only control-token spans tell them
 
 from ..head import is_name
 from ..registry import register
-from ..spec import Call, CallBlock, Dialect, Goto, Messages, Named, Region, Route, Sink, Skip, Start, on
+from ..spec import Call, CallBlock, Dialect, Engines, Goto, Messages, Named, Region, Route, Sink, Skip, Start, on
 
 ENDS = ("<|end|>", "<|call|>", "<|return|>")
 ARGUMENTS = CallBlock(Named(), close=ENDS)
@@ -61,6 +61,7 @@ register(
         stops=("<|return|>", "<|call|>"),
         keep_special=True,
         summary="gpt-oss-20b, gpt-oss-120b",
+        engines=Engines(vllm="openai", sglang="gpt-oss", lmdeploy="gpt-oss"),
         messages=Messages(
             call="<|channel|>commentary to=functions.{name} <|constrain|>json<|message|>",
             block=CallBlock(Named(), close=("<|call|>",)),

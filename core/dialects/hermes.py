@@ -14,7 +14,7 @@ Reasoning: ``<think>\\n…\\n</think>\\n\\n``; written by hybrid Qwen3 itself, o
 """
 
 from ..registry import register
-from ..spec import Call, CallBlock, Dialect, Envelope, Reasoning, Skip, Start, on
+from ..spec import Call, CallBlock, Dialect, Engines, Envelope, Reasoning, Skip, Start, on
 
 BLOCK = CallBlock(Envelope(), close=("</tool_call>",), pad=("\n", "\n"))
 
@@ -31,5 +31,6 @@ register(
         stops=("<|im_end|>", "<|endoftext|>"),
         between="\n",
         summary="Hermes 2 Pro to 4, Qwen2.5, QwQ, Qwen3",
+        engines=Engines(vllm="hermes qwen3_json", sglang="hermes qwen qwen25", lmdeploy="qwen qwen2d5 qwen3"),
     )
 )

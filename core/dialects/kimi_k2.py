@@ -13,7 +13,7 @@ Reasoning: ``…</think>`` without newlines, opened by the prompt of Thinking an
 """
 
 from ..registry import register
-from ..spec import Call, CallBlock, Dialect, Named, Pop, Push, Reasoning, Region, Sink, Start, on
+from ..spec import Call, CallBlock, Dialect, Engines, Named, Pop, Push, Reasoning, Region, Sink, Start, on
 
 CALL = CallBlock(
     Named(head="{id}<|tool_call_argument_begin|>"),
@@ -41,5 +41,6 @@ register(
         stops=("<|im_end|>",),
         keep_special=True,
         summary="Kimi K2, K2-Thinking, K2.5, K2.6",
+        engines=Engines(vllm="kimi_k2", sglang="kimi_k2", lmdeploy="kimi_k2 kimi-k2"),
     )
 )

@@ -10,7 +10,7 @@ inside a string is data. The opener ``[`` is ordinary text: a list that is cut b
 """
 
 from ..registry import register
-from ..spec import Call, CallBlock, CallSyntax, Dialect, Start, on
+from ..spec import Call, CallBlock, CallSyntax, Dialect, Engines, Start, on
 
 BLOCK = CallBlock(CallSyntax(), close=("<|python_end|>",))
 
@@ -27,5 +27,6 @@ register(
         stops=("<|eot|>", "<|eom|>", "<|eot_id|>"),
         keep_special=True,
         summary="Llama 4, Llama 3.2 (Meta's format)",
+        engines=Engines(vllm="llama4_pythonic pythonic", sglang="pythonic"),
     )
 )

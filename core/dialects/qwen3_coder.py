@@ -20,7 +20,7 @@ Reasoning: ``<think>\\n…\\n</think>\\n\\n``, opened by the prompt of Qwen3.5 a
 """
 
 from ..registry import register
-from ..spec import Call, CallBlock, Dialect, Pop, Push, Reasoning, Region, Sink, Skip, Start, Tagged, on
+from ..spec import Call, CallBlock, Dialect, Engines, Pop, Push, Reasoning, Region, Sink, Skip, Start, Tagged, on
 
 FUNCTION = Tagged(
     head="<function={name}>\n",
@@ -48,9 +48,12 @@ register(
             ),
         ),
         start=Start("plain", kwargs=("enable_thinking",), turn="<|im_start|>assistant\n"),
-        aliases=("qwen3_xml", "qwen3coder", "qwen_xml", "qwen_coder", "nanbeige"),
+        aliases=("qwen3_xml", "qwen3coder", "qwen_xml", "qwen_coder", "nanbeige", "interns2-preview"),
         stops=("<|im_end|>", "<|endoftext|>"),
         between="\n",
         summary="Qwen3-Coder, Qwen3.5, Qwen3.6, Qwen3.8",
+        engines=Engines(
+            vllm="qwen3_coder qwen3_xml", sglang="qwen3_coder nanbeige", lmdeploy="qwen3coder interns2-preview"
+        ),
     )
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
+from ..spec import Dialect
 from ..structural import structural_tag
 from ..tools import ToolChoice
 from .prompt import Thinking
@@ -13,7 +14,7 @@ __all__ = ["checked_tag"]
 
 
 def checked_tag(
-    dialect: str,
+    dialect: str | Dialect,
     tools: Sequence[Mapping[str, Any]],
     choice: ToolChoice,
     *,
@@ -37,7 +38,7 @@ def checked_tag(
 
 
 def _blame(
-    dialect: str,
+    dialect: str | Dialect,
     tools: Sequence[Mapping[str, Any]],
     problem: str,
     problem_of: Callable[[dict[str, Any]], str | None],

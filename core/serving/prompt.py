@@ -29,6 +29,7 @@ __all__ = [
 ]
 
 ROLES = ("assistant", "model", "ai")
+OFF = frozenset({"", "none", "no_think", "off", "disabled", "false", "0"})  # of an argument that names an effort
 
 
 class Thinking(Enum):
@@ -92,9 +93,11 @@ def template_argument(dialect: Dialect, arguments: Mapping[str, Any]) -> Any:
 
 
 def thinking_of_arguments(dialect: Dialect, arguments: Mapping[str, Any]) -> Thinking:
-    """What the template's arguments say by themselves."""
+    """What the template's arguments say by themselves, and without them what the template does."""
     value = template_argument(dialect, arguments)
-    return Thinking.FREE if value is None else Thinking.OPEN if value else Thinking.CLOSED
+    if value is None:
+        return Thinking.OPEN if dialect.start.region == "reasoning" else Thinking.FREE
+    return Thinking.CLOSED if str(value or "").lower() in OFF else Thinking.OPEN
 
 
 def thinking_of_template(

@@ -3,6 +3,8 @@
     TOOLGLOT_UNDECLARED_TOOLS   drop | pass | text       a call to a tool that was not offered
     TOOLGLOT_REASONING_CALLS    resume | end | keep      what a call inside reasoning does (default: the dialect's own)
     TOOLGLOT_ARGUMENTS          stream | complete        whether a call goes out before it is finished
+    TOOLGLOT_DIALECT            a dialect's name         what the parser name `toolglot` stands for (auto.py)
+    TOOLGLOT_RECORD             a file                   responses are recorded there, for debugging (record.py)
 
 A wrong value never stops a server: it is reported once and the default holds.
 """
@@ -12,7 +14,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 
-__all__ = ["AUTOLOAD", "KNOWN", "OPTIONS", "REPLACE", "STRICT", "read_choice", "read_options", "unknown_names"]
+from .record import RECORD
+
+__all__ = [
+    "AUTOLOAD",
+    "DIALECT",
+    "KNOWN",
+    "OPTIONS",
+    "RECORD",
+    "REPLACE",
+    "STRICT",
+    "read_choice",
+    "read_options",
+    "unknown_names",
+]
 
 # variable -> option of the core, allowed values
 OPTIONS = {
@@ -20,11 +35,12 @@ OPTIONS = {
     "TOOLGLOT_REASONING_CALLS": ("reasoning_calls", ("resume", "end", "keep")),
     "TOOLGLOT_ARGUMENTS": ("arguments", ("stream", "complete")),
 }
+DIALECT = "TOOLGLOT_DIALECT"
 # Those of one plugin; they may be set in the other's environment.
 REPLACE = "TOOLGLOT_REPLACE"
 STRICT = "TOOLGLOT_STRICT"
 AUTOLOAD = "TOOLGLOT_LMDEPLOY_AUTOLOAD"
-KNOWN = frozenset({*OPTIONS, REPLACE, STRICT, AUTOLOAD})
+KNOWN = frozenset({*OPTIONS, DIALECT, RECORD, REPLACE, STRICT, AUTOLOAD})
 
 
 def read_choice(environment: Mapping[str, str], variable: str, allowed: Sequence[str], problems: list[str]) -> str:

@@ -10,16 +10,17 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from ..errors import ConfigurationError
-from ..spec import Dialect
+from ..spec import Dialect, Variants
 
 __all__ = [
     "StrayFilter",
+    "as_spelled",
     "check_tokenizer",
     "is_special",
     "missing_markers",
@@ -57,8 +58,8 @@ def _texts(value: Any) -> Iterable[str]:
 def spellings(dialect: Dialect, calls: bool = True) -> tuple[str, ...]:
     """The markers' texts; without ``calls`` those only that separate reasoning from content."""
     if not calls and dialect.messages is None:
-        return tuple(_texts(dialect.reasoning))
-    parts = (dialect.openers, dialect.regions, dialect.reasoning, dialect.messages)
+        return tuple(_texts((dialect.reasoning, dialect.answer)))
+    parts = (dialect.openers, dialect.regions, dialect.reasoning, dialect.answer, dialect.messages)
     return tuple(dict.fromkeys(text for text in _texts(parts) if text))
 
 
@@ -108,7 +109,7 @@ def missing_markers(tokenizer: Any, dialect: Dialect) -> list[str]:
     A dialect whose opener may also be ordinary text needs no token.
     """
     markers = [marker for edge in dialect.openers for marker in edge.on]
-    if not dialect.keep_special or not all(marker.consume for marker in markers):
+    if not dialect.keep_special or any(marker.plain or not marker.consume for marker in markers):
         return []
     texts = [marker.text for marker in markers]
     if dialect.messages is not None:
@@ -127,6 +128,29 @@ def check_tokenizer(tokenizer: Any, dialect: Dialect) -> None:
         raise ConfigurationError(
             f"dialect {dialect.name!r} is not what this model writes: its tokenizer has no {', '.join(missing)}"
         )
+
+
+def as_spelled(dialect: Dialect, tokenizer: Any) -> Dialect:
+    """The dialect with the markers as this tokenizer has them, where checkpoints differ in that."""
+    if dialect.variants is None or tokenizer is None or not hasattr(tokenizer, "get_vocab"):
+        return dialect
+    known = remembered(tokenizer)
+    key = ("spelled", dialect.name)
+    if key not in known:
+        known[key] = _spelled(dialect, dialect.variants, tokenizer.get_vocab())
+    found: Dialect = known[key]
+    return found
+
+
+def _spelled(dialect: Dialect, variants: Variants, vocabulary: Collection[str]) -> Dialect:
+    if dialect.openers[0].on[0].text in vocabulary:
+        return dialect
+    before, _, after = variants.marker.partition("{suffix}")
+    for token in sorted(vocabulary):
+        suffix = token[len(before) : len(token) - len(after)]
+        if token.startswith(before) and token.endswith(after) and suffix[:1] in ("", ":"):
+            return variants.of(suffix)
+    return dialect
 
 
 MANY = 16  # ids of one step that are not looked at before they have to be

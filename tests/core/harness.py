@@ -9,13 +9,21 @@ from itertools import pairwise
 from typing import Any
 
 from corpus import CorpusLine
+from material import Derived, markers_of
 
 from toolglot.core import ResponseParser, assemble
+
+
+def suffixed(suffix: str) -> tuple[str, ...]:
+    """The markers of Hunyuan."""
+    tags = "tool_calls /tool_calls tool_call /tool_call tool_sep arg_key /arg_key arg_value /arg_value think /think"
+    return tuple(f"<{tag}{suffix}>" for tag in tags.split())
+
 
 # Markers that are control text of their dialect: in a whole response they never show unless the model quoted
 # them. Openers that are ordinary text (a bare `<function=`, `[`) are not among them: a block cut there is
 # text.
-CONTROL_MARKERS: dict[str, tuple[str, ...]] = {
+CONTROL_MARKERS: Derived[tuple[str, ...]] = Derived(markers_of, {
     "hermes": ("<tool_call>", "</tool_call>"),
     "qwen3_coder": ("<tool_call>", "</tool_call>", "</function>", "</parameter>"),
     "deepseek_v31": (
@@ -25,6 +33,24 @@ CONTROL_MARKERS: dict[str, tuple[str, ...]] = {
         "<｜tool▁sep｜>",
         "<｜tool▁call▁end｜>",
     ),
+    "deepseek_v3": (
+        "<｜tool▁calls▁begin｜>",
+        "<｜tool▁calls▁end｜>",
+        "<｜tool▁call▁begin｜>",
+        "<｜tool▁sep｜>",
+        "<｜tool▁call▁end｜>",
+        "```<｜tool▁call▁end｜>",
+    ),
+    "llama3_json": ("<|python_tag|>",),
+    "granite4": ("<tool_call>", "</tool_call>"),
+    "granite": ("<|tool_call|>",),
+    "internlm2": ("<|action_start|>", "<|action_end|>", "<|plugin|>"),
+    "hunyuan_a13b": ("<tool_calls>", "</tool_calls>", "<answer>"),
+    "ernie45": ("<tool_call>", "</tool_call>"),
+    "jamba": ("<tool_calls>", "</tool_calls>"),
+    "apertus": ("<|tools_prefix|>", "<|tools_suffix|>", "<|inner_prefix|>", "<|inner_suffix|>"),
+    "xlam": (),
+    "phi4_mini": ("<|tool_call|>", "<|/tool_call|>"),
     "kimi_k2": (
         "<|tool_calls_section_begin|>",
         "<|tool_calls_section_end|>",
@@ -33,6 +59,34 @@ CONTROL_MARKERS: dict[str, tuple[str, ...]] = {
         "<|tool_call_end|>",
     ),
     "llama4_pythonic": ("<|python_start|>", "<|python_end|>"),
+    **dict.fromkeys(
+        ("glm45", "glm47"), ("<tool_call>", "</tool_call>", "</arg_key>", "<arg_value>", "</arg_value>")
+    ),
+    **dict.fromkeys(("step3p5", "mimo"), ("<tool_call>", "</tool_call>", "</function>", "</parameter>")),
+    "seed_oss": (
+        "<seed:tool_call>",
+        "</seed:tool_call>",
+        "</function>",
+        "</parameter>",
+        "<seed:think>",
+        "</seed:think>",
+    ),
+    "minimax_m2": ("<minimax:tool_call>", "</minimax:tool_call>", "</invoke>", "</parameter>"),
+    "step3": (
+        "<｜tool_calls_begin｜>",
+        "<｜tool_calls_end｜>",
+        "<｜tool_call_begin｜>",
+        "<｜tool_call_end｜>",
+        "<｜tool_sep｜>",
+        "</steptml:parameter>",
+        "</steptml:invoke>",
+    ),
+    "hy_v3": suffixed(":opensource"),
+    "hy_v4": suffixed(":6124c78e"),
+    "olmo3": ("<function_calls>", "</function_calls>"),
+    "lfm2": ("<|tool_call_start|>", "<|tool_call_end|>"),
+    "gemma4": ("<|tool_call>", "<tool_call|>", "<|channel>", "<channel|>"),
+    "functiongemma": ("<start_function_call>", "<end_function_call>", "<escape>"),
     "mistral": ("[TOOL_CALLS]", "[ARGS]", "[CALL_ID]", "[THINK]", "[/THINK]"),
     "gpt_oss": (
         "<|start|>assistant",
@@ -43,7 +97,34 @@ CONTROL_MARKERS: dict[str, tuple[str, ...]] = {
         "<|call|>",
         "<|return|>",
     ),
-}
+    "deepseek_v32": (
+        "<｜DSML｜function_calls>",
+        "</｜DSML｜function_calls>",
+        "</｜DSML｜invoke>",
+        "</｜DSML｜parameter>",
+    ),
+    "deepseek_v4": ("<｜DSML｜tool_calls>", "</｜DSML｜tool_calls>", "</｜DSML｜invoke>", "</｜DSML｜parameter>"),
+    "deepseek_v41": ("<｜DSML｜ calls>", "</｜DSML｜ calls>", "</｜DSML｜ invoke>", "</｜DSML｜ parameter>"),
+    "kimi_k3": (
+        "<|open|>think<|sep|>",
+        "<|close|>think<|sep|>",
+        "<|open|>response<|sep|>",
+        "<|close|>response<|sep|>",
+        "<|open|>tools<|sep|>",
+        "<|close|>tools<|sep|>",
+        "<|close|>call<|sep|>",
+        "<|close|>argument<|sep|>",
+        "<|close|>message<|sep|>",
+    ),
+    "minimax_m3": (
+        "]<]minimax[>[<tool_call>",
+        "]<]minimax[>[</tool_call>",
+        "]<]minimax[>[</invoke>",
+        "<mm:think>",
+        "</mm:think>",
+    ),
+})
+
 
 
 def listed(text: str) -> list[str]:

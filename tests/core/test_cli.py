@@ -155,5 +155,5 @@ def test_doctor_runs_the_plugins(monkeypatch: pytest.MonkeyPatch) -> None:
         module = types.ModuleType(name)
         module.main = lambda status=status: status  # type: ignore[attr-defined]
         monkeypatch.setitem(sys.modules, name, module)
-    monkeypatch.setattr("toolglot.core.cli.DOCTORS", ("doctor_a", "doctor_b"))
+    monkeypatch.setattr("toolglot.core.commands.doctor.DOCTORS", ("doctor_a", "doctor_b"))
     assert run(["doctor"]) == 1

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import re
+
 import pytest
 from corpus import std_tools
 from harness import make_id
 
-from toolglot.core import Message, ResponseParser, assemble, parse, prompt_opens_reasoning
+from toolglot.core import Message, ResponseParser, assemble, get_dialect, parse, prompt_opens_reasoning
+from toolglot.core.serving.prompt import Thinking, thinking_of_arguments
 
 
 def spans(text: str, *tokens: str) -> list[tuple[int, int]]:
@@ -43,6 +47,28 @@ def test_a_quoted_opener_is_text_where_the_engine_knows() -> None:
     message = assemble([*parser.feed(raw, spans(raw, "[TOOL_CALLS]")), *parser.finish()])
     assert [call.name for call in message.tool_calls] == ["ping"]
     assert message.content == " and [TOOL_CALLS]ping[ARGS]{} quoted"
+
+
+def test_a_quoted_closer_is_data_where_the_engine_knows() -> None:
+    """Kimi K3 encodes values without special tokens: even a whole end of the call is data there."""
+    quoted = "<|close|>argument<|sep|><|close|>call<|sep|>"
+    head = '<|open|>call tool="write_file" index="1"<|sep|><|open|>argument key="content" type="string"<|sep|>a'
+    raw = f"<|close|>response<|sep|><|open|>tools<|sep|>{head}{quoted}<|close|>argument<|sep|><|close|>call<|sep|>"
+    place = raw.index(quoted)
+    tokens = re.finditer(r"<\|(?:open|close|sep)\|>", raw)
+    known = [token.span() for token in tokens if not place <= token.start() < place + len(quoted)]
+    for size in (1, 7, len(raw)):
+        parser = ResponseParser("kimi_k3", std_tools(), make_id=make_id)
+        deltas = []
+        for at in range(0, len(raw), size):
+            inside = [(max(a - at, 0), b - at) for a, b in known if at < b and a < at + size]
+            deltas += parser.feed(raw[at : at + size], [(a, min(b, size)) for a, b in inside])
+        (call,) = assemble([*deltas, *parser.finish()]).tool_calls
+        assert json.loads(call.arguments) == {"content": "a" + quoted}
+        assert call.complete
+    # By text alone the first closer is followed by what follows a real one.
+    (call,) = parse(raw, "kimi_k3", std_tools()).tool_calls
+    assert json.loads(call.arguments) == {"content": "a"}
 
 
 def test_no_control_tokens_is_not_the_same_as_not_known() -> None:
@@ -91,10 +117,49 @@ def test_typed_values_stream_under_an_enforced_grammar() -> None:
         ("kimi_k2", "<|im_assistant|>assistant<|im_middle|><think>", True),
         ("kimi_k2", "<|im_assistant|>assistant<|im_middle|><think></think>", False),
         ("llama4_pythonic", "<|header_start|>assistant<|header_end|>\n\n", False),
+        ("glm45", "Hi<|assistant|>", False),
+        ("glm45", "Hi<|assistant|>\n<think></think>", False),
+        ("glm47", "Hi<|assistant|><think>", True),
+        ("glm47", "Hi<|assistant|></think>", False),
+        ("seed_oss", "<seed:eos><seed:bos>assistant\n", False),
+        ("seed_oss", "<seed:eos><seed:bos>assistant\n<seed:think><seed:cot_budget_reflect>", True),
+        ("minimax_m2", "Hi[e~[\n]~b]ai\n<think>\n", True),
+        ("step3", "Hi<|EOT|><|BOT|>assistant\n<think>\n", True),
+        ("step3p5", "Hi<|im_end|>\n<|im_start|>assistant\n<think>\n", True),
+        ("mimo", "Hi<|im_end|><|im_start|>assistant\n", False),
+        ("mimo", "Hi<|im_end|><|im_start|>assistant\n<think></think>", False),
+        ("hy_v3", "Hi<｜hy_Assistant:opensource｜><think:opensource></think:opensource>", False),
+        ("hy_v3", "Hi<｜hy_Assistant:opensource｜><think:opensource>", True),
+        ("hy_v4", "Hi<｜hy_Assistant:6124c78e｜><think:6124c78e>", True),
     ],
 )
 def test_the_prompt_says_where_generation_begins(dialect: str, prompt: str, opened: bool) -> None:
     assert prompt_opens_reasoning(dialect, prompt) is opened
+
+
+@pytest.mark.parametrize(
+    ("dialect", "arguments", "thinking"),
+    [
+        ("glm45", {}, Thinking.FREE),
+        ("glm47", {}, Thinking.OPEN),  # its template always opens a block
+        ("glm47", {"enable_thinking": False}, Thinking.CLOSED),
+        ("minimax_m2", {}, Thinking.OPEN),
+        ("hy_v3", {}, Thinking.FREE),
+        ("hy_v3", {"reasoning_effort": "high"}, Thinking.OPEN),
+        ("hy_v3", {"reasoning_effort": "no_think"}, Thinking.CLOSED),
+        ("hy_v4", {"reasoning_effort": None}, Thinking.OPEN),
+    ],
+)
+def test_the_arguments_of_the_template_say_it_where_there_is_no_prompt(
+    dialect: str, arguments: dict[str, object], thinking: Thinking
+) -> None:
+    assert thinking_of_arguments(get_dialect(dialect), arguments) is thinking
+
+
+def test_reasoning_that_is_always_opened_can_be_closed_already() -> None:
+    for start, content, reasoning in ((None, None, "Hi"), (True, None, "Hi"), (False, "Hi", None)):
+        message = parse("Hi", "minimax_m2", std_tools(), starts_in_reasoning=start)
+        assert (message.content, message.reasoning) == (content, reasoning)
 
 
 def test_a_model_that_stops_behind_an_opener_quoted_it() -> None:

@@ -15,23 +15,57 @@ from collections.abc import Iterator
 import pytest
 from corpus import CorpusLine, all_lines
 from harness import CONTROL_MARKERS, expected_result, new_parser, run, tools_named
+from material import LITERALS, VERBATIM, Derived, held_of
 
 # Longest text that can be held: a marker less its last character, with framing and what must follow it.
-HELD: dict[str, int] = {
+HELD: Derived[int] = Derived(held_of, {
     # "\n\n<tool_call>" before its ">", or "\n</think>"
     "hermes": len("\n<tool_call>") - 1,
     # a value's closer and its follower: "\n</parameter>\n" + "<parameter=" / "</function>" / "</tool_call>",
     # with the blanks that the template writes between them; longer runs do not occur in the corpus
     "qwen3_coder": len("\r\n</parameter>\r\n</tool_call>") - 1,
     "deepseek_v31": len("<｜tool▁calls▁begin｜>") - 1,
+    "deepseek_v3": len("<｜tool▁calls▁begin｜>") - 1,
+    "llama3_json": len("\n\n<|python_start|>") - 1,
+    "granite4": len("\n</tool_call>") - 1,
+    "granite": len("\nHere's my thought process:") - 1,
+    "internlm2": len("<|action_start|>") - 1,
+    "hunyuan_a13b": len("\n</think>") - 1,
+    "ernie45": len("\n</response>\n\n") - 1,
+    "jamba": len("</tool_calls>") - 1,
+    "apertus": len("<|tools_suffix|>") - 1,
+    "xlam": len("[TOOL_CALLS]") - 1,
+    "phi4_mini": len("<|/tool_call|>") - 1,
     "kimi_k2": len("<|tool_calls_section_begin|>") - 1,
     # "\n\n<|python_start|>" at the very start; a quote and its follower in a string: "' ,"
     "llama4_pythonic": len("\n\n<|python_start|>[") - 1,
+    # an opener, or a quote, blanks and half a closer of the block
+    "olmo3": len("</function_calls>"),
+    "lfm2": len("<|tool_call_start|>") - 1,
+    # a quote token and what follows it
+    "gemma4": len('<|"|> <tool_call|>') - 1,
+    "functiongemma": len("<escape> <end_function_call>") - 1,
     "mistral": len("[TOOL_CALLS]") - 1,
+    # as qwen3_coder: a value's closer, the template's blanks and the longest follower
+    "glm45": len("</arg_value>\r\n</tool_call>") - 1,
+    "glm47": len("</arg_value>\n</tool_call>") - 1,
+    "mimo": len("</parameter></tool_call>") - 1,
+    "step3p5": len("\n</parameter>\n</tool_call>") - 1,
+    "seed_oss": len("\n</parameter>\n</seed:tool_call>") - 1,
+    "minimax_m2": len("\n</parameter>\n\n</minimax:tool_call>") - 1,
+    "step3": len("\n</steptml:parameter>\n<steptml:parameter name=") - 1,
+    "hy_v3": len("</arg_value:opensource>\n<end_of_tool_call:opensource>") - 1,
+    "hy_v4": len("</arg_value:6124c78e>\n</tool_calls:6124c78e>") - 1,
     # a message's end, nothing else is legal in a body; between messages "<|start|>assistant"
     "gpt_oss": len("<|start|>assistant") - 1,
-}
-VERBATIM = ("hermes", "deepseek_v31", "kimi_k2", "mistral", "gpt_oss")
+    # as qwen3_coder: a value's closer, a newline and its follower
+    "deepseek_v32": len("\r\n</｜DSML｜parameter>\r\n</｜DSML｜function_calls>") - 1,
+    "deepseek_v4": len("\r\n</｜DSML｜parameter>\r\n</｜DSML｜function_calls>") - 1,
+    "deepseek_v41": len("\r\n</｜DSML｜ parameter>\r\n<｜DSML｜ parameter name=\"") - 1,
+    "kimi_k3": len('<|close|>argument<|sep|><|open|>argument key="') - 1,
+    # a marked closer of the longest name in the corpus, a newline and the next marker
+    "minimax_m3": len("]<]minimax[>[</start_line>\n]<]minimax[>[") - 1,
+})
 STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 UNIT = re.compile(r"\\u[0-9a-fA-F]{4}|\\.|[^\\]", re.DOTALL)
 
@@ -95,7 +129,7 @@ def streamed_strings(line: CorpusLine) -> list[tuple[int, int, list[int], int]]:
             continue
         for key, value in pairs:
             exact = line.tools is None or properties.get(key, {}).get("type") == "string"
-            if line.dialect == "llama4_pythonic":
+            if line.dialect in LITERALS:
                 exact = True  # quotes say what it is
             literal = json.dumps(value, ensure_ascii=False) if isinstance(value, str) else ""
             if not exact or len(literal) < 10 or line.raw.count(value) != 1 or call["arguments"].count(literal) != 1:

@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 from corpus import CorpusLine, all_lines, std_tools
 from harness import listed, make_id, new_parser, pieces
+from material import Derived, openers_of, string_head_of
 
-from toolglot.core import ResponseParser
+from toolglot.core import ResponseParser, list_dialects
 
 PER_CHARACTER = 12
 FIXED = 64  # what a short text may cost on top
@@ -33,17 +34,59 @@ def fill(unit: str, size: int = SIZE) -> str:
 JSON_HEADS: dict[str, str] = {
     "hermes": '<tool_call>\n{"name": "write_file", "arguments": ',
     "deepseek_v31": "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>write_file<｜tool▁sep｜>",
+    "deepseek_v3": "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>write_file\n```json\n",
+    "llama3_json": '{"name": "write_file", "parameters": ',
+    "granite4": '<tool_call>\n{"name": "write_file", "arguments": ',
+    "granite": '<|tool_call|>[{"name": "write_file", "arguments": ',
+    "internlm2": '<|action_start|><|plugin|>\n{"name": "write_file", "parameters": ',
+    "hunyuan_a13b": '<tool_calls>[{"name": "write_file", "arguments": ',
+    "ernie45": '<tool_call>\n{"name": "write_file", "arguments": ',
+    "jamba": '<tool_calls>[{"name": "write_file", "arguments": ',
+    "apertus": '<|tools_prefix|>[{"write_file": ',
+    "xlam": '[{"name": "write_file", "arguments": ',
+    "phi4_mini": 'functools[{"name": "write_file", "arguments": ',
     "kimi_k2": "<|tool_calls_section_begin|><|tool_call_begin|>functions.write_file:0<|tool_call_argument_begin|>",
     "mistral": "[TOOL_CALLS]write_file[ARGS]",
     "gpt_oss": "<|channel|>commentary to=functions.write_file <|constrain|>json<|message|>",
 }
-STRING_HEADS: dict[str, str] = {
+STRING_HEADS: Derived[str] = Derived(string_head_of, {
     **{dialect: head + '{"path": "' for dialect, head in JSON_HEADS.items()},
     "qwen3_coder": "<tool_call>\n<function=write_file>\n<parameter=content>\n",
     "llama4_pythonic": "[write_file(content='",
-}
-CONTENT_HEADS: dict[str, str] = {dialect: "" for dialect in STRING_HEADS} | {"gpt_oss": "<|channel|>final<|message|>"}
-OPENERS: dict[str, list[str]] = {
+    "glm45": "<tool_call>write_file\n<arg_key>content</arg_key>\n<arg_value>",
+    "glm47": "<tool_call>write_file<arg_key>content</arg_key><arg_value>",
+    "mimo": "<tool_call><function=write_file><parameter=content>",
+    "step3p5": "<tool_call>\n<function=write_file>\n<parameter=content>\n",
+    "seed_oss": "<seed:tool_call>\n<function=write_file>\n<parameter=content>",
+    "minimax_m2": '<minimax:tool_call>\n<invoke name="write_file">\n<parameter name="content">',
+    "step3": (
+        '<｜tool_calls_begin｜>\n<｜tool_call_begin｜>function<｜tool_sep｜><steptml:invoke name="write_file">\n'
+        '<steptml:parameter name="content">'
+    ),
+    "hy_v3": (
+        "<tool_calls:opensource>\n<tool_call:opensource>write_file<tool_sep:opensource>\n"
+        "<arg_key:opensource>content</arg_key:opensource>\n<arg_value:opensource>"
+    ),
+    "hy_v4": (
+        "<tool_calls:6124c78e><tool_call:6124c78e>write_file<arg_key:6124c78e>content</arg_key:6124c78e>"
+        "<arg_value:6124c78e>"
+    ),
+    "olmo3": "<function_calls>write_file(content='",
+    "lfm2": "<|tool_call_start|>[write_file(content='",
+    "gemma4": '<|tool_call>call:write_file{content:<|"|>',
+    "functiongemma": "<start_function_call>call:write_file{content:<escape>",
+    "deepseek_v32": '<｜DSML｜function_calls>\n<｜DSML｜invoke name="write_file">\n'
+    '<｜DSML｜parameter name="content" string="true">',
+    "deepseek_v4": '<｜DSML｜tool_calls>\n<｜DSML｜invoke name="write_file">\n'
+    '<｜DSML｜parameter name="content" string="true">',
+    "deepseek_v41": '<｜DSML｜ calls>\n<｜DSML｜ invoke name="write_file">\n'
+    '<｜DSML｜ parameter name="content" string="true">',
+    "kimi_k3": '<|open|>tools<|sep|><|open|>call tool="write_file" index="1"<|sep|>'
+    '<|open|>argument key="content" type="string"<|sep|>',
+    "minimax_m3": ']<]minimax[>[<tool_call>\n]<]minimax[>[<invoke name="write_file">]<]minimax[>[<content>',
+})
+CONTENT_HEADS: dict[str, str] = dict.fromkeys(list_dialects(), "") | {"gpt_oss": "<|channel|>final<|message|>"}
+OPENERS: Derived[list[str]] = Derived(openers_of, {
     "hermes": listed(
         '<tool_call>¦</tool_call>¦<tool_call>\n¦<tool_call>{"a":{¦<tool_call>{"name": "¦<think>¦\n</think>¦\n<think>'
     ),
@@ -55,16 +98,114 @@ OPENERS: dict[str, list[str]] = {
         "<｜tool▁calls▁begin｜>¦<｜tool▁call▁begin｜>¦<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>¦"
         "<｜tool▁calls▁end｜>¦<｜tool▁"
     ),
+    "deepseek_v3": listed(
+        "<｜tool▁calls▁begin｜>¦<｜tool▁call▁begin｜>¦<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function¦"
+        "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>¦```<｜tool▁call▁end｜>¦"
+        "<｜tool▁calls▁end｜>¦<｜tool▁¦\n```"
+    ),
+    "llama3_json": listed(
+        '<|python_tag|>¦<|python_tag|>{¦<function=¦<function=f>¦{"name": "¦; {¦<|python_¦{"name": "f", '
+    ),
+    "granite4": listed(
+        '<tool_call>\n{¦</tool_call>\n¦<tool_call>"¦<tool_call>[{¦<tool_ca'
+    ),
+    "granite": listed(
+        '<|tool_call|>¦<|tool_call|> [¦<tool_call>¦<|tool_call|>[{"a":¦Here is my ¦'
+        "\nHere is my thought process:¦<response>¦</response>"
+    ),
+    "internlm2": listed(
+        "<|action_start|>¦<|action_start|><|plugin|>¦<|action_start|> <|plugin|>\n{¦"
+        "<|action_start|><|interpreter|>\n¦<|action_end|>¦<|plugin|>¦<|action_"
+    ),
+    "hunyuan_a13b": listed(
+        '<tool_calls>¦<tool_calls>[¦</tool_calls>¦助手：¦<answer>¦\n</answer>¦<tool_calls>[{"a":¦'
+        "\n</think>\n"
+    ),
+    "ernie45": listed(
+        '<tool_call>¦</tool_call>\n¦<response>\n¦\n</response>¦\n</think>\n\n¦<tool_call>\n{"name": ¦'
+        "</res"
+    ),
+    "jamba": listed('<tool_calls>¦<tool_calls>[¦<tool_calls>[{"name": "ping"¦</tool_calls>¦<tool_ca'),
+    "apertus": listed(
+        '<|tools_prefix|>¦<|tools_prefix|>[{¦<|tools_prefix|>[{"ping"¦<|tools_suffix|>¦<|inner_prefix|>¦<|inner_suffix|>'
+    ),
+    "xlam": listed(
+        '[¦[{¦[{"name": "ping"¦```json¦```¦[TOOL_CALLS]¦[TOOL_CALLS][¦<tool_call>¦<tool_call>[{¦<think>¦</think>'
+    ),
+    "phi4_mini": listed(
+        'functools¦functools[¦functools[{¦<|tool_call|>¦<|tool_call|>[{"a":¦<|/tool_call|>¦functoolsfunc'
+    ),
     "kimi_k2": listed(
         "<|tool_calls_section_begin|>¦<|tool_calls_section_begin|><|tool_call_begin|>¦"
         "<|tool_call_begin|>¦<|tool_calls_section_end|>¦<|tool_call"
     ),
     "llama4_pythonic": listed("<|python_start|>¦<|python_start|>[¦[f(¦[¦<|python_start|>[f¦<|python_end|>"),
+    "glm45": listed(
+        "<tool_call>¦<tool_call>f\n¦</arg_value>¦</arg_value>\n<¦<arg_key>¦\n<arg_key>path</arg_key>¦<tool_call>ping\n"
+    ),
+    "glm47": listed(
+        "<tool_call>¦<tool_call>f¦</arg_value>¦</arg_value></tool¦<arg_key>¦<tool_call>ping<arg_key>a</arg_key>"
+    ),
+    "mimo": listed("<tool_call>¦<function=¦<function=ping>¦</function>¦</parameter>¦</parameter></func"),
+    "step3p5": listed("<tool_call>¦<function=¦<function=ping>\n¦\n</parameter>¦</function>\n<"),
+    "seed_oss": listed(
+        "<seed:tool_call>¦<function=ping>¦</parameter>¦\n</parameter>\n</¦</function>\n¦<seed:cot_budget_reflect>¦<seed:"
+    ),
+    "minimax_m2": listed(
+        '<minimax:tool_call>¦<invoke name=¦<invoke name="ping">¦\n</parameter>\n<¦</invoke>\n¦'
+        "<invoke name='¦\n<parameter name="
+    ),
+    "step3": listed(
+        "<｜tool_calls_begin｜>¦<｜tool_call_begin｜>function¦<｜tool_calls_begin｜><｜tool_call_begin｜>function<｜tool_sep｜>¦"
+        "\n</steptml:parameter>\n</¦</steptml:invoke>\n¦<｜tool_"
+    ),
+    "hy_v3": listed(
+        "<tool_calls:opensource>¦<tool_call:opensource>¦<tool_call:opensource>f¦</arg_value:opensource>\n<¦"
+        "<tool_call:opensource>f<tool_sep:opensource>¦<tool_call"
+    ),
+    "hy_v4": listed(
+        "<tool_calls:6124c78e>¦<tool_call:6124c78e>f¦<tool_calls:6124c78e><tool_call:6124c78e>ping¦</arg_value:6124c78e>¦"
+        "<tool_call"
+    ),
+    "olmo3": listed(
+        "<function_calls>¦<function_calls>f(¦</function_calls>¦<function_calls>[f¦<function_calls>f()\n¦<func"
+    ),
+    "lfm2": listed(
+        "<|tool_call_start|>¦<|tool_call_start|>[¦<|tool_call_start|>[{¦<|tool_call_end|>¦<|tool_call_start|>[ ¦<|tool_"
+    ),
+    "gemma4": listed(
+        '<|tool_call>¦<|tool_call>call:¦<|tool_call>call:f{¦<tool_call|>¦<|"|>¦<|"|> ¦<|"¦<|channel>thought¦<channel|>¦'
+        "<|channel>¦<tool_call"
+    ),
+    "functiongemma": listed(
+        "<start_function_call>¦<start_function_call>call:f{¦<end_function_call>¦<escape>¦<escape> ¦<esc¦<end_function"
+    ),
     "mistral": listed("[TOOL_CALLS]¦[TOOL_CALLS]f¦[ARGS]¦[TOOL_CALLS]f[CALL_ID]¦\n[THINK]¦[TOOL_"),
     "gpt_oss": listed(
         "<|channel|>¦<|message|>¦ to=¦<|start|>assistant¦<|end|>¦<|end|><|start|>assistant<|channel|>¦<|constrain|>"
     ),
-}
+    "deepseek_v32": listed(
+        '<｜DSML｜function_calls>¦<｜DSML｜invoke name="¦<｜DSML｜invoke name="ping">¦</｜DSML｜parameter>\n¦'
+        "</｜DSML｜invoke>"
+    ),
+    "deepseek_v4": listed(
+        '<｜DSML｜tool_calls>\n<｜DSML｜invoke¦<｜DSML｜parameter name="¦<｜DSML｜parameter name="path" string="¦'
+        '\n<｜DSML｜parameter name="path¦</｜DSML｜parameter>\n</｜DSML｜invo¦<｜DSML｜invoke name="ping"/>'
+    ),
+    "deepseek_v41": listed(
+        '<｜DSML｜ calls>¦</｜DSML｜ calls>¦</｜DSML｜ parameter></｜DSML｜¦<｜DSML｜ invoke name="f">\n'
+    ),
+    "kimi_k3": listed(
+        "<|open|>tools<|sep|>¦<|open|>tools<|sep|><|open|>call tool=¦<|close|>argument<|sep|>¦<|close|>think¦"
+        '<|open|>argument key="¦<|open|>argument key="path¦<|close|>argument<|sep|><|close|>call<|sep|>¦'
+        "<|open|>response<|sep|>¦<|close|>response<|sep|><|open|>¦<|open|>"
+    ),
+    "minimax_m3": listed(
+        "]<]minimax[>[¦]<]minimax[>[<¦]<]minimax[>[<tool_call>¦]<]minimax[>[<path>¦]<]minimax[>[</content>¦"
+        "]<]minimax[>[</content> ¦</content>¦</content>]<]minimax[>[</content¦]<]minimax[>[<invoke name=¦"
+        "</content>]<]minimax[>[<¦</content>\n¦<tool_call>¦</"
+    ),
+})
 
 
 def adversaries() -> dict[str, tuple[str, str]]:
@@ -74,7 +215,8 @@ def adversaries() -> dict[str, tuple[str, str]]:
     def add(dialect: str, name: str, text: str) -> None:
         cases[f"{dialect}/{name}"] = (dialect, text)
 
-    for dialect, head in STRING_HEADS.items():
+    for dialect in list_dialects():
+        head = STRING_HEADS[dialect]
         for opener in OPENERS[dialect]:
             add(dialect, f"openers {opener!r}", CONTENT_HEADS[dialect] + fill(opener))
             add(dialect, f"openers in string {opener!r}", head + fill(opener))
@@ -178,6 +320,33 @@ def adversaries() -> dict[str, tuple[str, str]]:
     add("llama4_pythonic", "calls by the thousand", "[" + fill("ping(), ") + "ping()]")
     add("llama4_pythonic", "quotes without followers", "[write_file(content='" + fill("' x"))
     add("llama4_pythonic", "quotes and blanks", "[write_file(content='" + fill("'" + " " * 100))
+    for dialect, head, quote in (
+        ("gemma4", "<|tool_call>call:book{", '<|"|>'),
+        ("functiongemma", "<start_function_call>call:book{", "<escape>"),
+    ):
+        add(dialect, "name without end", head[:-5] + "n" * SIZE)
+        add(dialect, "key without end", head + "k" * SIZE)
+        for name, unit in (
+            ("brackets", "["),
+            ("braces", "{a:"),
+            ("digits", "1"),
+            ("words", "w "),
+            ("lists", "[1],"),
+            ("quotes", '"'),
+            ("quote tokens", quote),
+            ("half quote tokens", quote[:-1]),
+            ("strings", f"[{quote}a{quote},"),
+            ("parentheses", "("),
+            ("less-than", "<"),
+            ("equals", "="),
+            ("keys", "a:1,"),
+        ):
+            add(dialect, f"{name} as a value", head + "tags:" + fill(unit, LONG))
+            add(dialect, f"{name} as a key", head + fill(unit))
+    add("lfm2", "blanks behind the bracket", "<|tool_call_start|>[" + " " * SIZE)
+    add("lfm2", "half closers in a value", "<|tool_call_start|>[book(tags=" + fill("<|tool_call_end"))
+    add("olmo3", "calls by the thousand", "<function_calls>" + fill("ping()\n") + "ping()")
+    add("olmo3", "half closers in a value", "<function_calls>book(tags=" + fill("</function_call"))
     add("kimi_k2", "noise", "<|tool_calls_section_begin|>" + fill("noise "))
     add(
         "kimi_k2",
@@ -202,6 +371,26 @@ def adversaries() -> dict[str, tuple[str, str]]:
     add("gpt_oss", "header without end", "<|channel|>" + "n" * SIZE)
     add("gpt_oss", "broken headers", fill("<|channel|>x<|end|><|start|>assistant"))
     add("gpt_oss", "recipients", fill(" to=functions.ping"))
+    dsml = '<｜DSML｜tool_calls>\n<｜DSML｜invoke name="book">\n'
+    title = '<｜DSML｜parameter name="title" string="true">'
+    add("deepseek_v4", "name without end", '<｜DSML｜tool_calls>\n<｜DSML｜invoke name="' + "n" * SIZE)
+    add("deepseek_v4", "attribute without end", dsml + '<｜DSML｜parameter name="title" string="' + "n" * SIZE)
+    add("deepseek_v4", "parameters", dsml + fill(title + "x</｜DSML｜parameter>\n"))
+    add("deepseek_v4", "blanks in a wrapper", dsml + '<｜DSML｜parameter name="input" string="true">' + " " * SIZE)
+    add("deepseek_v4", "JSON value", dsml + '<｜DSML｜parameter name="opts" string="false">' + fill('{"a":'))
+    invoke = ']<]minimax[>[<tool_call>]<]minimax[>[<invoke name="book">'
+    for key in ("opts", "tags", "note", "zzz"):
+        head = invoke + f"]<]minimax[>[<{key}>"
+        add("minimax_m3", f"trees ({key})", invoke + fill(f"]<]minimax[>[<{key}>", LONG))
+        add("minimax_m3", f"items ({key})", head + fill("]<]minimax[>[<item>x]<]minimax[>[</item>"))
+        add("minimax_m3", f"blanks ({key})", head + " " * SIZE + "x")
+        add("minimax_m3", f"mixed text ({key})", head + fill("]<]minimax[>[<a>]<]minimax[>[</a>x<"))
+        add("minimax_m3", f"markers ({key})", head + "]<]minimax[>[<a>" + fill("]<]minimax[>[ "))
+    add("minimax_m3", "closers", invoke + fill("]<]minimax[>[</a>"))
+    add("minimax_m3", "tag without end", invoke + "]<]minimax[>[<" + "t" * SIZE)
+    add("minimax_m3", "tags without end in text", STRING_HEADS["minimax_m3"] + fill("]<]minimax[>[<" + "t" * 250))
+    add("minimax_m3", "closers and blanks", STRING_HEADS["minimax_m3"] + fill("]<]minimax[>[</content>" + " " * 100))
+    add("minimax_m3", "bare closers and tags", STRING_HEADS["minimax_m3"] + fill("</content>]<]minimax[>[</content"))
     return cases
 
 
@@ -234,9 +423,9 @@ def test_corpus_line(line: CorpusLine) -> None:
 def test_adversary(case: str, size: int) -> None:
     dialect, text = ADVERSARIES[case]
     parser = std_parser(dialect)
-    started = time.perf_counter()
+    started = time.process_time()
     consume(parser, text, size)
-    spent = time.perf_counter() - started
+    spent = time.process_time() - started
     assert parser.examined <= PER_CHARACTER * len(text) + FIXED
     assert spent < 10, f"{spent:.1f} s for {len(text)} characters in chunks of {size}"
 
@@ -247,14 +436,14 @@ MEGABYTES = {
 }
 
 
-@pytest.mark.parametrize("dialect", sorted(STRING_HEADS))
+@pytest.mark.parametrize("dialect", list_dialects())
 @pytest.mark.parametrize("what", sorted(MEGABYTES))
 def test_megabyte(dialect: str, what: str) -> None:
     text = MEGABYTES[what](dialect)
     parser = std_parser(dialect)
-    started = time.perf_counter()
+    started = time.process_time()
     consume(parser, text, 4)
-    spent = time.perf_counter() - started
+    spent = time.process_time() - started
     assert parser.examined <= PER_CHARACTER * len(text) + FIXED
     assert spent < 20, f"{spent:.1f} s for a megabyte in chunks of 4"
 
@@ -272,9 +461,9 @@ def test_megabyte(dialect: str, what: str) -> None:
 def test_megabyte_held(dialect: str, text: str) -> None:
     """What may only go out as a whole is held without copying it again for every chunk."""
     parser = std_parser(dialect)
-    started = time.perf_counter()
+    started = time.process_time()
     consume(parser, text, 4)
-    spent = time.perf_counter() - started
+    spent = time.process_time() - started
     assert parser.examined <= PER_CHARACTER * len(text) + FIXED
     assert spent < 20, f"{spent:.1f} s for {len(text)} characters in chunks of 4"
 

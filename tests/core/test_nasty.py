@@ -181,6 +181,49 @@ CASES = [
         calls=[("ping", "{}")],
     ),
     Case(
+        "JSON in place of pairs",
+        "glm47",
+        'ok<tool_call>add\n{"a": 1, "b": 2}\n</tool_call>',
+        content="ok",
+        calls=[("add", '{"a": 1, "b": 2}')],
+        options={"starts_in_reasoning": False},
+    ),
+    Case(  # as https://github.com/raullenchai/Rapid-MLX/pull/1070 reports it from a quantisation
+        "JSON, no section, another closer",
+        "hy_v3",
+        '<tool_call:opensource>ping<tool_sep:opensource>{"city": "Paris"}<end_of_tool_call:opensource>!',
+        content="!",
+        calls=[("ping", '{"city": "Paris"}')],
+    ),
+    Case(
+        "JSON in a section",
+        "hy_v4",
+        '<tool_calls:6124c78e>\n<tool_call:6124c78e>ping\n{"q": "x"}\n</tool_call:6124c78e>\n</tool_calls:6124c78e>',
+        calls=[("ping", '{"q": "x"}')],
+        options={"starts_in_reasoning": False},
+    ),
+    Case(
+        "a block of another type between good ones",
+        "step3",
+        "<｜tool_calls_begin｜>"
+        '<｜tool_call_begin｜>function<｜tool_sep｜><steptml:invoke name="ping"></steptml:invoke><｜tool_call_end｜>'
+        "<｜tool_call_begin｜>code<｜tool_sep｜>print(1)<｜tool_call_end｜>"
+        '<｜tool_call_begin｜>function<｜tool_sep｜><steptml:invoke name="ping"></steptml:invoke><｜tool_call_end｜>'
+        "<｜tool_calls_end｜>",
+        calls=[("ping", "{}"), ("ping", "{}")],
+        options={"starts_in_reasoning": False},
+        anomalies={"noise": 1},
+    ),
+    Case(
+        "a call quoted whole in a value",  # known loss: what implies the value's end follows
+        "mimo",
+        "<tool_call><function=write_file><parameter=path>m.md</parameter><parameter=content>`<tool_call><function=f>"
+        "</function></tool_call>`</parameter></function></tool_call>",
+        content="`</parameter></function></tool_call>",
+        calls=[("write_file", '{"path": "m.md", "content": "`<tool_call><function=f>"}')],
+        anomalies={"missing_closer": 1},
+    ),
+    Case(
         "commas behind an object",
         "hermes",
         '<tool_call>{"name":"ping"},,, t',

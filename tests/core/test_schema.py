@@ -240,3 +240,39 @@ def test_garbage_never_raises(parameters: Any) -> None:
 @given(GARBAGE)
 def test_garbage_as_argument(node: Any) -> None:
     assert types(node) <= ALL
+
+
+NESTED = {
+    "type": "object",
+    "properties": {
+        "items": {"type": "array", "items": {"$ref": "#/$defs/line"}},
+        "maps": {"type": "object", "additionalProperties": {"type": "number"}},
+        "either": {"anyOf": [{"type": "array", "items": {"type": "integer"}}, {"type": "null"}]},
+        "both": {"oneOf": [{"properties": {"x": {"type": "string"}}}, {"properties": {"x": {"type": "integer"}}}]},
+    },
+    "$defs": {"line": {"type": "object", "properties": {"qty": {"type": "integer"}, "next": {"$ref": "#/$defs/line"}}}},
+}
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        (["items"], {"array"}),
+        (["items", None], {"object"}),
+        (["items", None, "qty"], {"integer"}),
+        (["items", None, "next", "next", "qty"], {"integer"}),
+        (["items", None, "zzz"], set()),
+        (["items", "qty"], set()),
+        (["maps", "any"], {"number"}),
+        (["either", None], {"integer"}),
+        (["both", "x"], {"string", "integer"}),
+        (["zzz", None, "zzz"], set()),
+    ],
+)
+def test_below(path: list[str | None], expected: set[str]) -> None:
+    schema = ToolSchema(NESTED)
+    for _ in range(2):  # the second time from its memory
+        node = schema
+        for step in path:
+            node = node.below(step)
+        assert node.own_types == expected

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolglot.core.values import NEEDS_ESCAPE, Encoder, convert, escape_json, fix_number, make_encoder
+from toolglot.core.values import NEEDS_ESCAPE, Encoder, Written, convert, escape_json, fix_number, make_encoder
 
 TYPES = ("null", "integer", "number", "boolean", "object", "array", "string")
 
@@ -167,6 +167,38 @@ def test_huge_numbers() -> None:
         assert convert(digits, of("number")) == (digits, None)
         assert convert(f"[{digits}]", of("array")) == (f"[{digits}]", None)
     assert convert("0" * 10_000 + "1", of("integer")) == ("1", None)
+
+
+# -- values that say themselves what they are
+
+
+@pytest.mark.parametrize(
+    ("text", "written", "types", "expected", "anomaly"),
+    [
+        ("1", Written.TEXT, [], '"1"', None),
+        ("null", Written.TEXT, ["null", "string"], '"null"', None),
+        (" x\n", Written.TEXT, ["string"], '" x\\n"', None),
+        ("1", Written.TEXT, ["integer"], "1", None),
+        ("one", Written.TEXT, ["integer"], '"one"', "unconverted_value"),
+        ('{"a": 1}', Written.TEXT, ["object"], '{"a": 1}', None),
+        (" 1.50 ", Written.JSON, [], "1.50", None),
+        ("123", Written.JSON, ["string"], "123", None),
+        ("null", Written.JSON, ["string"], "null", None),
+        ('{"a":[1,  2]}', Written.JSON, [], '{"a":[1,  2]}', None),
+        ('"a\\u0041"', Written.JSON, [], '"a\\u0041"', None),
+        ('"{\\"a\\": 1}"', Written.JSON, ["object"], '{"a": 1}', "string_arguments"),
+        ('"5"', Written.JSON, ["object"], '"5"', "unconverted_value"),
+        ("True", Written.JSON, ["boolean"], "true", None),
+        ("02139", Written.JSON, [], '"02139"', None),
+        ("02139", Written.JSON, ["string"], '"02139"', None),
+        ("hello", Written.JSON, ["string"], '"hello"', None),
+        ("{'a': 1}", Written.JSON, ["object"], '{"a": 1}', None),
+        ("", Written.JSON, [], '""', None),
+    ],
+)
+def test_written(text: str, written: Written, types: list[str], expected: str, anomaly: str | None) -> None:
+    for chunks in splits(text):
+        assert run(make_encoder(of(*types), written=written), chunks) == (expected, anomaly)
 
 
 # -- early

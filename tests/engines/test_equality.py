@@ -55,7 +55,7 @@ def test_equality(dialect: str, tokenizer: Any, monkeypatch: pytest.MonkeyPatch)
 
 def compare(dialect: str, line: dict[str, Any], first: driving.Asked, second: lmdeploy_driving.Asked) -> None:
     """One line: streaming in many splits, and not streaming."""
-    for at, chunks in enumerate(lmdeploy_driving.chunkings(line["raw"], line["id"])):
+    for at, chunks in enumerate(lmdeploy_driving.chunkings(line["raw"], line["id"], 6)):
         alone = at % 2 == 0
         parser = driving.parser_for(dialect, first.request.tools, **first.options)
         ones = driving.stream(parser, chunks, first.request, prompt=first.prompt, end_alone=alone)

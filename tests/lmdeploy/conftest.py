@@ -21,6 +21,7 @@ except ImportError as error:
 _HERE = Path(__file__).resolve().parent
 if str(_HERE) not in sys.path:
     sys.path.insert(0, str(_HERE))
+sys.path.append(str(_HERE.parent / "core"))  # families.py
 
 
 @pytest.fixture(scope="session")

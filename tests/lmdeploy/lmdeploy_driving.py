@@ -166,7 +166,7 @@ def ask(dialect: str, line: dict[str, Any], tokenizer: Any) -> Asked | None:
     environment = {f"TOOLGLOT_{key}".upper(): options.pop(key) for key in list(options) if key in VARIABLES}
     read = read_settings(environment)
     assert not read.problems
-    opens = options.pop("starts_in_reasoning", False)
+    opens = options.pop("starts_in_reasoning", spec.start.region == "reasoning")
     arguments = {"turn": spec.start.turn, "opened": spec.reasoning.open if opens and spec.reasoning else ""}
     messages = history(options.pop("previous_calls", 0))
     reasoning = "same" if options.pop("reasoning", True) else None

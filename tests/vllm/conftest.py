@@ -22,6 +22,7 @@ _SCRIPTS = _HERE.parent.parent / "scripts"
 for _folder in (_HERE, _SCRIPTS):
     if str(_folder) not in sys.path:
         sys.path.insert(0, str(_folder))
+sys.path.append(str(_HERE.parent / "core"))  # families.py
 
 
 @pytest.fixture(scope="session")

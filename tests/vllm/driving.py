@@ -225,7 +225,8 @@ def ask(dialect: str, line: dict[str, Any], tokenizer: Any) -> Asked | None:
     read = read_settings(environment)
     assert not read.problems
     request = request_for(tools, **fields, messages=history(options.pop("previous_calls", 0)))
-    text = prompt_of(get_dialect(dialect), options.pop("starts_in_reasoning", False))
+    spec = get_dialect(dialect)
+    text = prompt_of(spec, options.pop("starts_in_reasoning", spec.start.region == "reasoning"))
     reasoning = "same" if options.pop("reasoning", True) else None
     assert not set(options) - FIELDS, options
     prompt = tokenizer.encode(text, add_special_tokens=False)

@@ -8,7 +8,18 @@ from typing import Any
 import jsonschema
 import pytest
 import xgrammar
-from driving import PING, RESPONSES, TOOLS, WEATHER, parser_for, request_for, tool
+from driving import (
+    PING,
+    RESPONSES,
+    TOOLS,
+    WEATHER,
+    joined,
+    parse,
+    parser_for,
+    request_for,
+    stream,
+    tool,
+)
 from vllm.entrypoints.openai.responses.protocol import ResponsesRequest
 
 from toolglot.core import get_dialect, list_dialects
@@ -238,6 +249,20 @@ def test_responses_api_allowed_tools_auto() -> None:
     assert accepts(tag, "Hi")
     assert accepts(tag, call("pong", "{}"))
     assert not accepts(tag, call("ping", "{}"))
+
+
+@pytest.mark.parametrize("mode", ["auto", "required"])
+def test_responses_api_allowed_tools_are_parsed(mode: str) -> None:
+    """Without streaming vLLM would not ask the tool parser."""
+    flat = [{"type": "function", "name": name, "parameters": {"type": "object"}} for name in ("ping", "pong")]
+    choice = {"type": "allowed_tools", "mode": mode, "tools": [{"type": "function", "name": "pong"}]}
+    body = {"model": "any", "input": "Hello", "tools": flat, "tool_choice": choice}
+    request = adjusted("hermes", ResponsesRequest.model_validate(body))
+    assert request.tool_choice == mode
+    text = call("ping", "{}") + call("pong", "{}")
+    assert parse("hermes", text, request).calls == [("pong", "{}")]
+    messages = stream(parser_for("hermes", request.tools), text, request)
+    assert joined(messages).calls == [("pong", "{}")]
 
 
 def test_responses_api_with_thinking(tokenizer: Any) -> None:

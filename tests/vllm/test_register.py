@@ -38,13 +38,13 @@ def test_every_dialect_has_a_class(dialect: str) -> None:
     assert made is ToolParserManager.get_tool_parser(f"toolglot_{dialect}")
     assert made.engine_based_streaming
     assert not made.supports_required_and_named
-    assert made.structural_tag_model
+    assert made.structural_tag_model or dialect == "gpt_oss"  # vLLM 0.24 has no grammar for it
 
 
 @pytest.mark.parametrize("manager", [ToolParserManager, ReasoningParserManager])
 def test_only_our_names(manager: Any) -> None:
     ours = {name for name, entry in manager.lazy_parsers.items() if entry[0].startswith("toolglot.")}
-    assert ours <= {f"toolglot_{dialect}" for dialect in list_dialects()}
+    assert ours <= {"toolglot", *(f"toolglot_{dialect}" for dialect in list_dialects())}
     assert f"toolglot_{list_dialects()[0]}" in ours
 
 

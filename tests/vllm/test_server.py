@@ -77,6 +77,12 @@ def client(server: VllmServer) -> openai.OpenAI:
     return openai.OpenAI(base_url=server.url, api_key="none", max_retries=0, timeout=120)
 
 
+@pytest.fixture(scope="module")
+def opener(tokenizer: Any) -> int:
+    """The token that opens the section of calls."""
+    return int(tokenizer.get_vocab()["<|tool_calls_section_begin|>"])
+
+
 def collected(chunks: Any) -> tuple[str, list[dict[str, Any]], str | None]:
     """Content, calls and finish reason of a stream."""
     content = ""
@@ -140,6 +146,22 @@ def test_auto_streaming(client: openai.OpenAI) -> None:
     assert pieces > 5, "the arguments come as they are generated"
 
 
+def test_auto_with_a_strict_tool(client: openai.OpenAI, opener: int) -> None:
+    """Free text, and a call to the schema once the opener is written."""
+    strict = {"type": "function", "function": {**WEATHER["function"], "strict": True}}
+    for stream in (False, True):
+        request = {**FORCED, "tools": [strict], "tool_choice": "auto", "logit_bias": {str(opener): 30.0}}
+        answer = client.chat.completions.create(**request, stream=stream)
+        if stream:
+            _, calls, finish = collected(answer)
+            (found,) = [call["arguments"] for call in calls]
+        else:
+            (call,) = answer.choices[0].message.tool_calls
+            found, finish = call.function.arguments, answer.choices[0].finish_reason
+        assert finish == "tool_calls"
+        jsonschema.validate(json.loads(found), SCHEMA)
+
+
 def test_a_bad_schema_is_refused(client: openai.OpenAI) -> None:
     bad = {"type": "function", "function": {"name": "bad", "parameters": {"$ref": "#/$defs/nowhere"}}}
     with pytest.raises(openai.BadRequestError, match="tool 'bad'"):
@@ -166,9 +188,10 @@ def test_reasoning(client: openai.OpenAI) -> None:
     assert reasoning == "Hm."
 
 
-def test_reasoning_then_a_forced_call(client: openai.OpenAI) -> None:
+def test_reasoning_then_a_forced_call(client: openai.OpenAI, tokenizer: Any) -> None:
     """Thinking is left to the model: the grammar holds both."""
-    tags = {"2033": 6.0, "2034": 6.0}  # <think> and </think> of the tiny model, which would hardly write them
+    numbers = tokenizer.get_vocab()
+    tags = {str(numbers[tag]): 6.0 for tag in ("<think>", "</think>")}  # a random model would hardly write them
     request = {**FORCED, "logit_bias": tags, "extra_body": {}}
     message = client.chat.completions.create(**request).choices[0].message
     assert (message.model_extra or {})["reasoning"]
@@ -221,6 +244,72 @@ def test_responses_api(client: openai.OpenAI) -> None:
     done = [event.item for event in client.responses.create(**request, stream=True) if event.type.endswith("item.done")]
     (item,) = [item for item in done if item.type == "function_call"]
     jsonschema.validate(json.loads(item.arguments), SCHEMA)
+
+
+def test_responses_api_allowed_tools(client: openai.OpenAI) -> None:
+    flat = {"type": "function", **WEATHER["function"]}
+    other = {**flat, "name": "other"}
+    allowed = {"type": "allowed_tools", "mode": "required", "tools": [{"type": "function", "name": "get_weather"}]}
+    answer = client.responses.create(
+        model=NAME,
+        input="Hello",
+        tools=[other, flat],
+        tool_choice=allowed,
+        parallel_tool_calls=False,
+        max_output_tokens=300,
+        extra_body={"chat_template_kwargs": {"enable_thinking": False}, "seed": 1},
+    )
+    (item,) = [item for item in answer.output if item.type == "function_call"]
+    assert item.name == "get_weather"
+    jsonschema.validate(json.loads(item.arguments), SCHEMA)
+
+
+def test_responses_api_keeps_the_order(client: openai.OpenAI) -> None:
+    """Reasoning, text, a call, text: items in the model's order, the call's arguments whole."""
+    flat = {"type": "function", **WEATHER["function"]}
+    body = {
+        "chat_template_kwargs": {"enable_thinking": False},
+        "structured_outputs": {"choice": [THOUGHT_TEXT]},
+    }
+    events = client.responses.create(model=NAME, input="Hello", tools=[flat], extra_body=body, stream=True)
+    done = [event.item for event in events if event.type == "response.output_item.done"]
+    kinds = [item.type for item in done]
+    assert kinds == ["reasoning", "message", "function_call", "message"]
+    assert (done[0].content[0].text, done[1].content[0].text) == ("Hm.", "I <see>. ")
+    assert (done[2].name, done[2].arguments) == ("get_weather", ARGUMENTS)
+    assert done[3].content[0].text == " Done."
+
+
+def test_messages_api_keeps_the_order(server: VllmServer) -> None:
+    """The Messages API cannot be told what to write: the chat stream goes through vLLM's own converter."""
+    import asyncio
+
+    import httpx
+    from vllm.entrypoints.anthropic.serving import AnthropicServingMessages
+
+    request = {**writing(THOUGHT_TEXT), "stream": True}
+    request.update(request.pop("extra_body"))
+    lines = httpx.post(f"{server.url}/chat/completions", json=request, timeout=120).text.splitlines()
+
+    async def converted() -> list[str]:
+        async def chat() -> Any:
+            for line in filter(None, lines):
+                yield line + "\n\n"
+
+        converter = AnthropicServingMessages.__new__(AnthropicServingMessages)
+        return [event async for event in converter.message_stream_converter(chat())]
+
+    blocks: list[list[str]] = []
+    for line in "".join(asyncio.run(converted())).splitlines():
+        if not line.startswith("data: {"):
+            continue
+        event = json.loads(line[6:])
+        if event["type"] == "content_block_start":
+            blocks.append([event["content_block"]["type"], ""])
+        elif event["type"] == "content_block_delta":
+            delta = event["delta"]
+            blocks[-1][1] += delta.get("thinking") or delta.get("text") or delta.get("partial_json") or ""
+    assert blocks == [["thinking", "Hm."], ["text", "I <see>. "], ["tool_use", ARGUMENTS], ["text", " Done."]]
 
 
 def test_messages_api(server: VllmServer) -> None:

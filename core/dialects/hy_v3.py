@@ -1,0 +1,88 @@
+"""Hunyuan 3: a section of calls, each a name and ``<arg_key>``, ``<arg_value>`` pairs.
+
+Models: Hy3, Hy3-FP8, Hy3-preview.
+Source: the chat templates of these models. Every marker carries the checkpoint's suffix: ``:opensource`` (here and by
+default), none in Hy3-preview, a number elsewhere; the tokenizer tells. Canonical spelling, with S for the suffix::
+
+    <tool_callsS>
+    <tool_callS>get_weather<tool_sepS>
+    <arg_keyS>city</arg_keyS>
+    <arg_valueS>Rome</arg_valueS>
+    </tool_callS>
+    </tool_callsS>
+
+A string is verbatim; all else is JSON, and only the schema tells. Blanks between the tags are optional. A value ends at
+``</arg_valueS>`` if a pair or the call's closer follows (see tagged.py). Also read, because the models write it now and
+then: a call without the section or the separator, JSON in place of the pairs, ``</arg_valueS>`` in place of the
+separator, no ``<arg_valueS>`` in front of a value, and the closer ``<end_of_tool_callS>``.
+
+Reasoning: ``…</think>``, opened by the prompt unless ``reasoning_effort`` is ``no_think``, the default; a call ends it.
+"""
+
+from functools import lru_cache
+
+from ..registry import register
+from ..spec import (
+    Call,
+    CallBlock,
+    Dialect,
+    Engines,
+    Pop,
+    Push,
+    Reasoning,
+    Region,
+    Sink,
+    Skip,
+    Start,
+    Tagged,
+    Variants,
+    on,
+)
+
+
+@lru_cache
+def hy_v3(suffix: str) -> Dialect:
+    """The dialect with the suffix of a checkpoint."""
+
+    def tag(name: str) -> str:
+        return f"<{name}{suffix}>"
+
+    call = CallBlock(
+        Tagged(
+            head="{name}" + tag("tool_sep") + "\n",
+            argument=f"{tag('arg_key')}{{key}}{tag('/arg_key')}\n{tag('arg_value')}{{value}}{tag('/arg_value')}\n",
+            tail="",
+            around=(tag("tool_call"), tag("/tool_call"), tag("end_of_tool_call"), tag("/tool_calls")),
+            optional=(tag("tool_sep"),),
+        ),
+        close=(tag("/tool_call"), tag("end_of_tool_call")),
+    )
+    return Dialect(
+        "hy_v3",
+        openers=(
+            on(Push("section"), tag("tool_calls")),
+            on(Call(call), tag("tool_call")),
+            on(Skip(), tag("/tool_calls"), at="after_call"),
+        ),
+        reasoning=Reasoning(tag("think"), tag("/think"), calls="end"),
+        regions=(
+            Region(
+                "section",
+                Sink.SECTION,
+                (on(Call(call), tag("tool_call")), on(Pop(), tag("/tool_calls"))),
+                between="\n",
+                pad=("\n", "\n"),
+                repeat=True,
+            ),
+        ),
+        start=Start("plain", kwargs=("reasoning_effort",), turn=f"<｜hy_Assistant{suffix}｜>"),
+        aliases=("hunyuan",),
+        stops=(f"<｜hy_eos{suffix}｜>",),
+        keep_special=True,
+        summary="Hy3, Hy3-preview",
+        engines=Engines(vllm="hy_v3", sglang="hunyuan"),
+        variants=Variants("<tool_calls{suffix}>", hy_v3),
+    )
+
+
+register(hy_v3(":opensource"))

@@ -1,0 +1,110 @@
+"""The literals of a Tagged payload, compiled: what may stand where, and what must follow to make it count."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from enum import Enum
+from functools import lru_cache
+
+from .head import Head, compile_head
+from .markers import Matcher
+from .spec import Tagged
+from .values import NEEDS_ESCAPE, Written
+
+
+class Kind(Enum):
+    """What a literal of the payload is."""
+
+    ARGUMENT = 0  # the next argument's opener
+    CLOSE = 1  # the value's closer
+    TAIL = 2
+    OUTER = 3  # the closer around the call
+    AROUND = 4  # the opener around the next call, or the next head
+    JSON = 5  # a JSON object in place of arguments
+    BODY = 6  # what stands around that
+
+
+class Closer:
+    """A literal that may end a value, and how much of it is the newline in front."""
+
+    __slots__ = ("frame", "kind")
+
+    def __init__(self, kind: Kind, frame: int) -> None:
+        self.kind = kind
+        self.frame = frame
+
+
+class TaggedGrammar:
+    """A Tagged payload, compiled."""
+
+    def __init__(self, spec: Tagged) -> None:
+        argument, _, close = spec.argument.partition("{value}")
+        opener = argument.partition("{key}")[0].strip()
+        closer, tail = close.strip(), spec.tail.strip()
+        head = spec.head.partition("{name}")[0].strip()
+        around, *outers = spec.around
+        begins = (opener, tail) if tail else (opener, closer, *outers, "{")
+        self.head: Head = compile_head(spec.head, spec.optional, begins, spec.empty)
+        self.argument: Head = compile_head(argument, spec.optional, empty=spec.empty)
+        steps = self.argument.steps
+        if len(steps) > 3 and steps[-1].startswith("<"):
+            # A tag of its own in front of the value is forgotten now and then; the key says enough.
+            self.argument = compile_head(argument, (*spec.optional, steps[-1]), (), spec.empty)
+        self.key_run = self.argument.runs[1]  # behind the opener
+        self.key_end = steps[2][0]
+        self.inline = "\n" not in spec.argument  # the next argument need not begin a line
+        self.lead = argument.endswith("\n") or spec.padded
+        self.padded = spec.padded
+        plain = {Kind.ARGUMENT, Kind.CLOSE, Kind.OUTER, Kind.JSON}
+        self.begins = frozenset({Kind.ARGUMENT, Kind.TAIL} if tail else plain)
+        kinds = {opener: Kind.ARGUMENT, closer: Kind.CLOSE, tail: Kind.TAIL}
+        kinds.update((outer, Kind.OUTER) for outer in outers)
+        kinds.pop("", None)
+        following = {text: Kind.AROUND for text in (around, head) if text}
+        any_quotes = {text[:-1]: kind for text, kind in {**following, **kinds}.items() if text.endswith('"')}
+        body = {**dict.fromkeys(spec.body, Kind.BODY), "{": Kind.JSON}
+        self.between: Matcher[Kind] = Matcher({**any_quotes, **following, **kinds, **body}.items())
+        newline, none = ("", "\n", "\r\n"), ("",)
+        inside = newline if close.startswith("\n") or spec.padded else none
+        outside = newline if "\n" in close else none  # in front of what implies a missing closer
+        frames = {Kind.ARGUMENT: newline, Kind.CLOSE: inside}
+        ends = {text: kind for text, kind in kinds.items() if kind is not Kind.ARGUMENT}
+        self.closers: Matcher[Closer] = Matcher(
+            (frame + text, Closer(kind, len(frame)))
+            for text, kind in kinds.items()
+            for frame in frames.get(kind, outside)
+        )
+        # What must follow each of them.
+        rest = {**following, **{text: kind for text, kind in kinds.items() if kind is not Kind.CLOSE}}
+        self.follow: dict[Kind, Matcher[Kind]] = {
+            Kind.CLOSE: Matcher(rest.items()),
+            Kind.TAIL: Matcher({**following, **{t: k for t, k in ends.items() if k is Kind.OUTER}}.items()),
+            Kind.OUTER: Matcher(following.items()),
+        }
+        self.text_word = dict(spec.words).get("string")
+        firsts = "".join(re.escape(char) for char in sorted(self.closers.firsts))
+        self.stop = re.compile(f"[{firsts}]|{NEEDS_ESCAPE.pattern}").search
+        # The opening of an argument as the template has it, and a value on one line that needs no second look, up to
+        # its closer. They save steps where they match; the rest is read step by step.
+        ahead = rf"\n?(?:{'|'.join(re.escape(text) for text in (opener, tail, *outers) if text)})"
+        self.ahead = re.compile(ahead).match
+        self.opening: Callable[[str, int], re.Match[str] | None] | None = None
+        self.whole: Callable[[str, int], re.Match[str] | None] | None = None
+        if len(steps) == 3 and not (spec.empty or spec.entities or spec.wrappers or spec.control):
+            lead = re.escape(argument.rpartition(steps[2])[2])
+            frame = close[: len(close) - len(close.lstrip("\n"))]
+            line = f"([^{firsts}{NEEDS_ESCAPE.pattern[1:-1]}]{{0,128}})"
+            self.opening = re.compile(rf"\n?{re.escape(opener)}([^\s<>\"']{{1,128}}){re.escape(steps[2])}").match
+            self.whole = re.compile(f"{lead}{line}{frame}{re.escape(closer)}(?={ahead})").match
+
+    def written(self, word: str | None) -> Written:
+        """What an argument's {type} says about its value."""
+        if word is None or self.text_word is None:
+            return Written.UNKNOWN
+        return Written.TEXT if word == self.text_word else Written.JSON
+
+
+@lru_cache(maxsize=256)
+def compile_tagged(spec: Tagged) -> TaggedGrammar:
+    return TaggedGrammar(spec)

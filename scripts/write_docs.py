@@ -1,0 +1,102 @@
+"""Write the pages of docs/ that are made from the code: dialects.md and detection.md.
+
+    python scripts/write_docs.py
+
+A test fails while one of them is not up to date.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests" / "core"))
+
+DIALECTS = """\
+# Dialects
+
+What `toolglot dialects` prints. Made by `python scripts/write_docs.py`; edit the modules in `core/dialects/`.
+
+The last three columns are the names of the engines' own tool-call parsers for the same models: `--tool-call-parser
+hermes` of vLLM becomes `toolglot_hermes`. Where a structural tag exists, `required`, named and strict calls are
+constrained; else the column says for which choices.
+"""
+
+DETECTION = """\
+# Finding the dialect
+
+`--tool-call-parser toolglot` and `--reasoning-parser toolglot` find the dialect when the server starts, `toolglot
+detect PATH_OR_REPO` from the command line. Both say why, and refuse with the candidates where it is not certain.
+
+1. The model's chat template is rendered, in jinja2's sandbox, with known tool calls. A dialect that reads exactly these
+   calls back (and the reasoning, where the template shows it), and leaves nothing behind, explains the template. No
+   code of the model runs, nothing is downloaded.
+2. Where several do, they are told apart by what else they declare, in this order: control tokens that the tokenizer
+   lacks, the end of the prompt, a switch for reasoning, other tags than those of reasoning, the template's own
+   spelling, what stands between two calls, framing newlines.
+3. What is left must expect the end of the prompt as well, unless control tokens of the tokenizer mark its calls.
+4. A template that shows tools to the model but writes no calls, and a model without template: certain only if the
+   control tokens of exactly one dialect are in the vocabulary.
+
+Parsers do not see a template that is given with `--chat-template`: then name the dialect. `TOOLGLOT_DIALECT=DIALECT`
+says what `toolglot` stands for, whatever is found.
+
+## Confusion table
+
+Every template and marker set in `tests/core/families.py`, with its vocabulary and by the template alone. Made by
+`python scripts/write_docs.py`; none may be wrong, and those marked `–` must be refused.
+
+"""
+
+
+def dialects_page() -> str:
+    """docs/dialects.md."""
+    from toolglot.core.commands.dialects import table
+
+    return DIALECTS + "\n" + "\n".join(table()) + "\n"
+
+
+def detection_page() -> str:
+    """docs/detection.md."""
+    return DETECTION + "\n".join(_confusion()) + "\n"
+
+
+def _confusion() -> Iterator[str]:
+    from toolglot.core.detect import detect, quiet, reads_back
+    from toolglot.core.probes import probe
+    from toolglot.core.registry import get_dialect, list_dialects
+    from toolglot.core.serving.tokens import as_spelled
+
+    families = import_module("families")
+    yield "| model | dialect | found | by the template alone | its calls are read back by | facts from |"
+    yield "|---|---|---|---|---|---|"
+    for family in (*families.FAMILIES, *families.REFUSED):
+        model = family.model()
+        readers = []
+        if model.render is not None:
+            groups = probe(model.render).written
+            with quiet():
+                readers = [
+                    name
+                    for name in list_dialects()
+                    if groups and any(reads_back(as_spelled(get_dialect(name), model), item) for item in groups[0])
+                ]
+        found = detect(model).dialect or "refused"
+        alone = "" if family.template is None else detect(family.model(vocabulary=False)).dialect or "refused"
+        cells = (family.name, family.dialect or "–", found, alone or "no template", ", ".join(readers) or "none",
+                 family.source)  # fmt: skip
+        yield f"| {' | '.join(cells)} |"
+
+
+def main() -> int:
+    """Write both."""
+    (ROOT / "docs" / "dialects.md").write_text(dialects_page(), encoding="utf-8")
+    (ROOT / "docs" / "detection.md").write_text(detection_page(), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
