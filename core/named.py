@@ -12,7 +12,7 @@ from functools import lru_cache
 from .buffer import Buffer
 from .calls import Calls, Gate
 from .head import HeadReader, compile_head
-from .json_scanner import STRING_STOP, ArgumentsReader
+from .json_scanner import ArgumentsReader, JsonValueScanner
 from .markers import Matcher, Verdict
 from .spec import Named
 
@@ -40,12 +40,12 @@ class NamedReader:
         self._state = _HEAD
         calls.head()
 
-    passing_stop = staticmethod(STRING_STOP)
+    passing_stop = None  # see Reader
 
     @property
-    def passing(self) -> bool:
-        """Text without a quote or backslash would go out unchanged."""
-        return self._state == _JSON and self._arguments.in_string
+    def scanner(self) -> JsonValueScanner | None:
+        """See Reader."""
+        return self._arguments.flowing if self._state == _JSON else None
 
     def _emit(self, text: str) -> None:
         self._given = True

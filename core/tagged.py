@@ -33,13 +33,14 @@ from collections.abc import Callable
 from .buffer import Buffer
 from .calls import Calls, Gate, ObjectWriter
 from .head import HeadReader, is_name
-from .json_scanner import STRING_STOP, ArgumentsReader
+from .json_scanner import ArgumentsReader, JsonValueScanner
 from .markers import Matcher, Verdict
 from .schema import ToolSchema
 from .spec import Tagged
 from .tagged_grammar import ENTITIES, Closer, Kind, compile_tagged
 from .values import Encoder, escape_json, make_encoder
 
+_STRING = frozenset({"string"})
 _HEAD, _CONFIRM, _BETWEEN, _KEY, _WRAPPER, _VALUE, _JSON = range(7)
 _XML = (Kind.ENTITY, Kind.CDATA)
 
@@ -50,7 +51,6 @@ class TaggedReader:
     __slots__ = (
         "_bare", "_calls", "_closers", "_confirm", "_constrained", "_encoder", "_fresh", "_grammar", "_head", "_json",
         "_key", "_lead", "_name", "_pair", "_peek", "_schema", "_spec", "_state", "_wrapped", "_writer",
-        "passing_stop",
     )  # fmt: skip
 
     def __init__(self, spec: Tagged, calls: Calls, confirm: bool, constrained: bool) -> None:
@@ -74,18 +74,19 @@ class TaggedReader:
         self._fresh = False  # the value has no text yet
         self._closers = self._grammar.closers  # what may end the value, or the CDATA section in it
         self._state = _HEAD
-        self.passing_stop: Callable[[str], re.Match[str] | None] = self._grammar.stop
         calls.head()
 
     @property
-    def passing(self) -> bool:
-        """Text without a character of ``passing_stop`` would go out unchanged."""
-        if self._state == _VALUE:
-            return self._encoder is not None and self._encoder.streaming and not self._fresh
-        if self._state == _JSON and self._json is not None and self._json.in_string:
-            self.passing_stop = STRING_STOP
-            return True
-        return False
+    def passing_stop(self) -> Callable[[str], re.Match[str] | None] | None:
+        """See Reader."""
+        if self._state == _VALUE and self._encoder is not None and self._encoder.streaming and not self._fresh:
+            return self._grammar.stop
+        return None
+
+    @property
+    def scanner(self) -> JsonValueScanner | None:
+        """See Reader."""
+        return self._json.flowing if self._json is not None and self._state == _JSON else None
 
     def feed(self, buf: Buffer, final: bool) -> Verdict:
         """Settle what can be; see Verdict."""
@@ -143,6 +144,15 @@ class TaggedReader:
     # -- between the arguments ------------------------------------------------------------------------------
 
     def _between(self, buf: Buffer, final: bool) -> Verdict | None:
+        opening = self._grammar.opening
+        if opening is not None and self._json is None and buf.scan <= buf.pos:
+            found = opening(buf.text, buf.pos)
+            if found is not None:
+                self._pair = self._calls.position() + (found[0][0] == "\n")
+                buf.examined += found.end() - buf.pos
+                buf.advance(found.end())
+                self._open(buf, found[1])
+                return None
         kind = self._grammar.between.after_blanks(buf, final)
         if kind is Verdict.MORE:
             return Verdict.MORE
@@ -190,7 +200,6 @@ class TaggedReader:
     def _json_body(self, buf: Buffer, final: bool) -> Verdict | None:
         assert self._json is not None
         if self._json.feed(buf, final):
-            self.passing_stop = self._grammar.stop
             self._state = _BETWEEN
             return None
         return self._end(False) if final else Verdict.MORE
@@ -213,20 +222,37 @@ class TaggedReader:
             self._state = _WRAPPER
         else:
             self._state = _VALUE
-        self._writer.key(f'"{escape_json(key)}"')
-        self._encoder = make_encoder(
-            self._schema.types(key),
-            python_words=self._spec.python_words,
-            constrained=self._constrained,
-            written=self._grammar.written(self._key.slots.get("type")),
-        )
+        self._begin_value(key, self._schema.types(key), self._key.slots.get("type"))
         if self._key.closed:
             self._close()
             self._state = _BETWEEN
+        return None
+
+    def _open(self, buf: Buffer, key: str) -> None:
+        """An argument's opening is passed; its value may stand behind it as a whole."""
+        types = self._schema.types(key)
+        whole = self._grammar.whole
+        if whole is not None and types <= _STRING and (found := whole(buf.text, buf.pos)) is not None:
+            buf.examined += found.end() - buf.pos
+            buf.advance(found.end())
+            self._writer.key(f'"{escape_json(key)}"')
+            self._writer.value(f'"{found[1]}"')
+            self._state = _BETWEEN
+            return
+        self._state = _VALUE
+        self._begin_value(key, types, None)
+
+    def _begin_value(self, key: str, types: frozenset[str], word: str | None) -> None:
+        self._writer.key(f'"{escape_json(key)}"')
+        self._encoder = make_encoder(
+            types,
+            python_words=self._spec.python_words,
+            constrained=self._constrained,
+            written=self._grammar.written(word),
+        )
         self._lead = self._grammar.lead
         self._bare = False
         self._fresh = True
-        return None
 
     def _undeclared(self, key: str) -> bool:
         declared = self._schema.declared
@@ -319,6 +345,12 @@ class TaggedReader:
         """The guard of a literal that may end the value: what follows it decides."""
         if closer.kind in _XML:
             return True
+        if closer.kind is Kind.CLOSE and not self._spec.control:  # the common cases
+            if self._grammar.ahead(buf.text, buf.end) is not None:
+                self._peek = None
+                return True
+            if buf.end == len(buf.text) and not final:
+                return None
         peek = self._peek
         if peek is None:
             if self._spec.control and buf.controls is not None and buf.start + closer.frame not in buf.controls:

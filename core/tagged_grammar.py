@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Callable
 from enum import Enum
 from functools import lru_cache
 
@@ -96,6 +97,18 @@ class TaggedGrammar:
         self.text_word = dict(spec.words).get("string")
         firsts = "".join(re.escape(char) for char in sorted(self.closers.firsts.union("]" if spec.xml else "")))
         self.stop = re.compile(f"[{firsts}]|{NEEDS_ESCAPE.pattern}").search
+        # The opening of an argument as the template has it, and a value on one line that needs no second look, up to
+        # its closer. They save steps where they match; the rest is read step by step.
+        ahead = rf"\n?(?:{'|'.join(re.escape(text) for text in (opener, tail, *outers) if text)})"
+        self.ahead = re.compile(ahead).match
+        self.opening: Callable[[str, int], re.Match[str] | None] | None = None
+        self.whole: Callable[[str, int], re.Match[str] | None] | None = None
+        if len(steps) == 3 and not (spec.empty or spec.entities or spec.wrappers or spec.control):
+            lead = re.escape(argument.rpartition(steps[2])[2])
+            frame = close[: len(close) - len(close.lstrip("\n"))]
+            line = f"([^{firsts}{NEEDS_ESCAPE.pattern[1:-1]}]{{0,128}})"
+            self.opening = re.compile(rf"\n?{re.escape(opener)}([^\s<>\"']{{1,128}}){re.escape(steps[2])}").match
+            self.whole = re.compile(f"{lead}{line}{frame}{re.escape(closer)}(?={ahead})").match
 
     def written(self, word: str | None) -> Written:
         """What an argument's {type} says about its value."""

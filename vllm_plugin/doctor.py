@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from importlib.metadata import PackageNotFoundError, entry_points, version
+from importlib.metadata import entry_points
 
 from toolglot.core import list_dialects
+from toolglot.core.serving.doctor import report, version_of
 
 __all__ = ["findings", "main"]
 
@@ -20,20 +21,13 @@ NAME = "toolglot"
 
 def findings() -> Iterator[str]:
     """The findings, one by one."""
-    versions = [f"{name} {found}" for name in DISTRIBUTIONS if (found := _version(name))]
+    versions = [f"{name} {found}" for name in DISTRIBUTIONS if (found := version_of(name))]
     if not versions:
         yield "vLLM: not installed in this environment"
         return
-    yield f"vLLM: {', '.join(versions)}; toolglot {_version(NAME) or 'not installed as a package'}"
+    yield f"vLLM: {', '.join(versions)}; toolglot {version_of(NAME) or 'not installed as a package'}"
     yield from _loading()
     yield from _names()
-
-
-def _version(distribution: str) -> str | None:
-    try:
-        return version(distribution)
-    except PackageNotFoundError:
-        return None
 
 
 def _loading() -> Iterator[str]:
@@ -83,8 +77,4 @@ def _names() -> Iterator[str]:
 
 def main() -> int:
     """Print the findings; the exit status is 1 if there is a problem."""
-    problem = False
-    for line in findings():
-        problem |= line.startswith("!")
-        print(line, flush=True)
-    return int(problem)
+    return report(findings())

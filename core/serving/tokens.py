@@ -155,11 +155,16 @@ def _spelled(dialect: Dialect, variants: Variants, vocabulary: Collection[str]) 
     return dialect
 
 
+MANY = 16  # ids of one step that are not looked at before they have to be
+
+
 class StrayFilter:
     """Takes stray special tokens out of a stream. The text lags behind the ids, so they are awaited in order."""
 
     def __init__(self, stray: Mapping[int, str]) -> None:
         self._stray = stray
+        self._firsts = {text[0] for text in stray.values()}
+        self._unread: list[Sequence[int]] = []  # ids of steps in whose text no stray token stood
         self._due: deque[str] = deque()
         self._held = ""
         self.removed = 0
@@ -167,6 +172,12 @@ class StrayFilter:
     def feed(self, text: str, ids: Sequence[int]) -> str:
         """The text of one engine step without the tokens that are none of the dialect's."""
         stray = self._stray
+        if len(ids) > MANY and not self._due and not any(map(text.__contains__, self._firsts)):
+            self._unread.append(ids)
+            return text
+        for earlier in self._unread:
+            self._due.extend(stray[number] for number in earlier if number in stray)
+        self._unread.clear()
         if not stray.keys().isdisjoint(ids):
             self._due.extend(stray[number] for number in ids if number in stray)
         if not self._due:
