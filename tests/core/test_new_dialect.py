@@ -108,7 +108,8 @@ def test_the_structural_tag() -> None:
     call = RAW[RAW.index("[[call") :]
     assert any(text.startswith("[[call get_weather]]") for text in written)
     assert all(text in call + "\n" for text in written), written
-    assert {"[[arg city]]", "[[arg days]]", "[[/arg]]", "[[/call]]"} <= set(re.findall(r"\[\[.*?\]\]", "".join(written)))
+    tags = set(re.findall(r"\[\[.*?\]\]", "".join(written)))
+    assert {"[[arg city]]", "[[arg days]]", "[[/arg]]", "[[/call]]"} <= tags
     message = parse(call, "heron", TOOLS, make_id=make_id)
     assert to_result(message).calls[0].arguments == MESSAGE["tool_calls"][0]["arguments"]
     assert structural_tag("heron", TOOLS, "none") is None
