@@ -22,9 +22,22 @@ from typing import Any, Literal, NamedTuple
 
 from .errors import ConfigurationError
 from .registry import get_dialect
-from .spec import Call, CallBlock, CallSyntax, Dialect, Edge, Envelope, FirstChar, Goto, Push, Region, Sink
+from .spec import (
+    Call,
+    CallBlock,
+    CallSyntax,
+    Dialect,
+    Edge,
+    Envelope,
+    FirstChar,
+    Goto,
+    Messages,
+    Push,
+    Region,
+    Sink,
+)
 from .tag_calls import Functions, block_calls
-from .tag_formats import Format, any_text, choice, const, optional, regex, separated, sequence, tag
+from .tag_formats import Format, Part, any_text, choice, const, optional, regex, separated, sequence, tag
 from .tag_values import object_schema
 from .tools import ToolChoice, chosen_functions, is_forced
 
@@ -96,7 +109,7 @@ class _Response:
     def forced(self) -> Format:
         """Calls in the template's own spelling, and nothing else."""
         if self._dialect.messages is not None:
-            return choice(self._messages())  # a call ends the model's turn
+            return self._messages()
         way = self._ways[0]
         once = self._single or _holds_all(way)
         return separated(self._calls(way), self._dialect.between, once)
@@ -115,14 +128,17 @@ class _Response:
         calls = block_calls(way.block, self._functions, inner, "", single=self._single)
         return [tag([before, separated(calls, section.between, self._single), after])]
 
-    def _messages(self) -> list[Format]:
+    def _messages(self) -> Format:
+        """A call, or several messages with one each."""
         messages = self._dialect.messages
         assert messages is not None
         tags = []
         for name, schema in self._functions.items():
             header = messages.call.replace("{name}", name)
             tags += block_calls(messages.block, {name: schema}, header, "", single=True)
-        return tags
+        if not messages.several:
+            return choice(tags)  # a call ends the model's turn
+        return separated(tags, messages.turn.removeprefix(_end(messages)), self._single)
 
     # -- free text ------------------------------------------------------------------------------------------
 
@@ -130,8 +146,11 @@ class _Response:
         """Text; once an opener is written, a call in its spelling."""
         messages = self._dialect.messages
         if messages is not None:
-            answer = sequence([messages.content, any_text(_texts(self._edges(Sink.CONTENT)))])
-            return choice([*self._messages(), answer])
+            called = self._messages()
+            answer: list[Part] = [messages.content, any_text(_texts(self._edges(Sink.CONTENT)))]
+            if messages.several:
+                answer.append(choice([sequence([messages.turn, called]), const(_end(messages)), const("")]))
+            return choice([called, sequence(answer)])
         tags: list[Format] = []
         triggers: list[str] = []
         at_start: list[Format] = []
@@ -218,6 +237,12 @@ def _holds_all(way: _Way) -> bool:
     if isinstance(payload, CallSyntax):
         return bool(payload.between)
     return isinstance(payload, Envelope) and payload.shape == "array"
+
+
+def _end(messages: Messages) -> str:
+    """What ends a message, also the last one, if that is more than a stop token."""
+    closer = messages.block.close[0]
+    return closer if messages.turn.startswith(closer) else ""
 
 
 def _texts(edges: Iterable[Edge]) -> set[str]:
