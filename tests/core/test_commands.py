@@ -40,7 +40,7 @@ def test_detect(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     status, lines = run(capsys, "detect", write(tmp_path, BY_NAME["Qwen3"]))
     assert status == 0
     assert lines[0] == "hermes"
-    assert lines[1] == "  ernie45, hermes read back the calls that its chat template writes"
+    assert lines[1] == "  ernie45, exaone, hermes read back the calls that its chat template writes"
     assert any("not ernie45" in line for line in lines)
 
 
