@@ -26,7 +26,7 @@ from typing import Any, Literal, NamedTuple
 from .errors import ConfigurationError
 from .markers import Marker
 from .registry import get_dialect
-from .spec import Call, CallBlock, Dialect, Edge, Goto, Messages, Push, Reasoning, Region, Sink
+from .spec import Builtin, Call, CallBlock, Dialect, Edge, Goto, Messages, Push, Reasoning, Region, Sink
 from .tag_calls import block_calls, holds_all
 from .tag_formats import Format, Part, any_text, choice, const, optional, regex, separated, sequence, tag
 from .tag_schema import Arguments
@@ -133,11 +133,11 @@ class _Response:
         canonical = edge.on[0]
         markers = [canonical, *(other for other in edge.on[1:] if other.text in canonical.text)]
         found: tuple[Region | None, CallBlock] | None = None
-        if isinstance(edge.do, Call):
+        if isinstance(edge.do, Call) and not _is_builtin(edge):
             found = None, edge.do.block
         elif isinstance(edge.do, Push):
             section = self._regions[edge.do.region]
-            inner = next((each.do for each in section.edges if isinstance(each.do, Call)), None)
+            inner = next((each.do for each in section.edges if isinstance(each.do, Call) and not _is_builtin(each)), None)
             found = None if inner is None else (section, inner.block)
         if found is not None:
             for marker in markers:
@@ -232,11 +232,12 @@ class _Response:
     def _not_at_start(self, calls: list[Format], text: Format, triggers: list[str]) -> Format:
         """Rows of calls that can only begin a response, or text that does not begin like one."""
         begins = {call["begin"][0] for row in calls for call in row["tags"]}
-        firsts = begins | {trigger[0] for trigger in triggers}
+        markers = [*triggers, *text["excludes"]]
+        firsts = begins | {marker[0] for marker in markers}
         plain = sequence([regex(f"[^{_class(firsts)}\\s]"), text])
         elements = [*calls, const(""), plain]
-        for first in sorted({trigger[0] for trigger in triggers} - begins):
-            seconds = {trigger[1:2] for trigger in triggers if trigger[0] == first}
+        for first in sorted(firsts - begins):  # a marker's first character, but no marker
+            seconds = {marker[1] for marker in markers if marker[0] == first}
             elements.append(sequence([regex(f"{_class({first})}[^{_class(seconds | firsts)}]"), text]))
         if triggers:
             elements.append({**text, "at_least_one": True})  # begins with a call
@@ -249,8 +250,10 @@ class _Response:
         """
         edges = [edge for edge in self._dialect.openers if not isinstance(edge.do, Goto)]
         edges += self._edges(Sink.CONTENT)
+        edges += [edge for edge in self._edges(Sink.SECTION) if _is_builtin(edge)]
         tags = {tag_ for each in self._tags() for tag_ in (each.open, each.close)} if self._reasoning else set()
-        return {marker.text for edge in edges for marker in edge.on if marker.at != "start" and not marker.plain} | tags
+        markers = [marker for edge in edges for marker in edge.on if marker.at != "start" and not marker.plain]
+        return {marker.text.strip("\n") for marker in markers} | tags
 
     def _tags(self) -> list[Reasoning]:
         """The dialect's reasoning, in all its spellings."""
@@ -282,6 +285,10 @@ class _Response:
         if optional_:
             return choice([sequence([opener, section, response]), response])
         return sequence([optional(opener), section, response])
+
+
+def _is_builtin(edge: Edge) -> bool:
+    return isinstance(edge.do, Call) and isinstance(edge.do.block.payload, Builtin)
 
 
 def _end(messages: Messages) -> str:
