@@ -37,7 +37,7 @@ from ..spec import (
 INVOKE = Tagged(
     head='<invoke name="{name}">\n',
     argument='<parameter name="{key}">{value}</parameter>\n',
-    tail="</invoke>\n",
+    tail="</invoke>",
     around=("<dots_function_call>", "</dots_function_call>"),
     style="minimax_xml",
     padded=True,
@@ -62,7 +62,8 @@ register(
                     on(Pop(), "</dots_function_call>"),
                     on(Skip(), "<dots_function_call>"),
                 ),
-                pad=("\n", ""),
+                between="\n",
+                pad=("\n", "\n"),
                 repeat=True,
             ),
         ),
