@@ -94,7 +94,8 @@ def _tagged(payload: Tagged, block: CallBlock, arguments: Arguments) -> list[Par
     """
     members = arguments.schema.get("anyOf", (arguments.schema,))
     shapes = [sequence(_arguments(payload, arguments, member)) for member in members]
-    return [*fill(payload.head, {"name": arguments.name, "index": _DIGITS}), choice(shapes), payload.tail]
+    head = payload.head.replace("{id}", block.ids)
+    return [*fill(head, {"name": arguments.name, "index": _DIGITS}), choice(shapes), payload.tail]
 
 
 def _arguments(payload: Tagged, arguments: Arguments, schema: dict[str, Any]) -> list[Part]:

@@ -121,7 +121,8 @@ class TaggedReader:
     def _begin(self) -> Verdict | None:
         self._schema = self._calls.schema(self._name)
         self._state = _BETWEEN
-        if self._calls.begin(self._name) is Gate.TEXT:
+        wire_id = self._head.slots.get("id") if self._calls.form else None
+        if self._calls.begin(self._name, wire_id) is Gate.TEXT:
             return Verdict.REFUTED
         return self._end(True) if self._head.closed else None
 

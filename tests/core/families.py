@@ -619,6 +619,19 @@ FAMILIES = [
     Family("Command A Plus, North", "cohere_command", "cohere-ai/melody, its cmd4 templates",
            cohere(lit("<|START_TEXT|>"), lit("<|END_TEXT|>"), reasoning=True),
            (*COHERE, "<|START_TEXT|>", "<|END_TEXT|>")),
+    Family("Command, cmd5", "cofl", "cohere-ai/melody, its cmd5 template",
+           chat(COHERE_TURN,
+                calls(lit('<cofl:tool_call id="') + "{{ loop.index0 }}" + lit('" name="') + NAME + lit('">')
+                      + pairs(lit('<cofl:tool_param name="') + "{{ k }}" + lit('" string="')
+                              + "{{ 'true' if v is string else 'false' }}" + lit('">') + VALUE
+                              + lit("</cofl:tool_param>"))
+                      + lit("</cofl:tool_call>"), "", lit("<cofl:tool_calls>"), lit("</cofl:tool_calls>")),
+                "<|END_OF_TURN_TOKEN|>", user="<|START_OF_TURN_TOKEN|><|USER_TOKEN|>",
+                body=THOUGHT + lit("<|START_THINKING|>") + "{{ thought }}" + lit("<|END_THINKING|>")
+                + "{% if not m.tool_calls %}" + lit("<|START_TEXT|>") + SAID + lit("<|END_TEXT|>") + "{% endif %}",
+                generation=switched(COHERE_TURN, "reasoning", "<|START_THINKING|>",
+                                    "<|START_THINKING|><|END_THINKING|>")),
+           (*COHERE[:6], "<|START_TEXT|>", "<|END_TEXT|>")),
     Family("PLaMo 3", "plamo3", "vLLM's plamo3 parser; pfnet/plamo-3-nict-2b-base chat template for the turns",
            chat("assistant<|plamo:msg|>",
                 calls(lit("<|plamo:begin_tool_request:plamo|><|plamo:begin_tool_name:plamo|>") + NAME
