@@ -137,7 +137,8 @@ class _Response:
             found = None, edge.do.block
         elif isinstance(edge.do, Push):
             section = self._regions[edge.do.region]
-            inner = next((each.do for each in section.edges if isinstance(each.do, Call) and not _is_builtin(each)), None)
+            calls = (each.do for each in section.edges if isinstance(each.do, Call) and not _is_builtin(each))
+            inner = next(calls, None)
             found = None if inner is None else (section, inner.block)
         if found is not None:
             for marker in markers:
@@ -207,6 +208,7 @@ class _Response:
             calls = self._calls(way)
             trigger = way.opener or marker.text
             if not any(trigger.startswith(other) for other in triggers):
+                triggers = [other for other in triggers if not other.startswith(trigger)]
                 triggers.append(trigger)
                 tags += calls
         text = self._text(triggers, tags)

@@ -31,7 +31,9 @@ SEED = os.environ.get("TOOLGLOT_CLOSURE_SEED", "1")
 WALKS = 6 if FULL else 3
 REASONING: dict[str, Any] = {"none": False, "open": True, "optional": "optional"}
 COMBINATIONS = list(itertools.product(choices(), REASONING, (True, False)))
-ANOMALIES = {"duplicate_id"}  # the grammar does not count; the parser gives the second call a number of its own
+# The grammar does not count: the parser gives the second call a number of its own. Free text may look like the beginning
+# of a call to a format without closers; that it comes out as text is checked.
+ANOMALIES = {"duplicate_id", "refuted_block"}
 
 
 class Case:
@@ -142,9 +144,12 @@ class Case:
         """The content of a text of `auto`, by the framing rules of docs/rules.md, and the number of calls at least."""
         messages = self.dialect.messages
         if messages is not None:
-            if text.startswith(messages.content):
-                return text[len(messages.content) :], 0
-            return "", 1
+            if not text.startswith(messages.content):
+                return "", 1
+            content, turn, _ = text[len(messages.content) :].partition(messages.turn)
+            if turn and messages.several:
+                return content, 1
+            return content.removesuffix(messages.block.close[0] if messages.several else ""), 0
         if self.calls_at_start(text) and not self.grammar.begins_with_trigger(text):
             return "", 1
         parts = self.grammar.parts(text)
