@@ -5,7 +5,8 @@ VENV := .venv
 # The engine-free part uses the engine's environment where there is one, else a small one of its own.
 CORE_VENV := $(if $(wildcard $(VENV)/toolglot-stamps.json),$(VENV),.venv-core)
 
-.PHONY: help demo demo-lmdeploy test test-core install install-core lint types core quick vllm lmdeploy closure package test-compat bench clean
+.PHONY: help demo demo-lmdeploy test test-core install install-core lint types core quick vllm lmdeploy closure \
+	closure-full package test-compat bench clean
 
 help:
 	@echo "make demo       a tool call through a real vLLM server on the CPU, with a tiny random model"
@@ -13,6 +14,7 @@ help:
 	@echo "make test       all checks and tests"
 	@echo "make test-core  those that need no engine, with fewer splits and examples"
 	@echo "make test-compat  the vLLM plugin's tests inside other versions of vLLM (downloads their wheels)"
+	@echo "make closure-full  every tag against every schema and tool choice, and the table in docs/structural_tags.md"
 	@echo "make bench      speed of the core, against vLLM's built-in parsers"
 	@echo "make clean      remove what builds and tests leave behind (not the environments)"
 
@@ -60,6 +62,11 @@ lmdeploy:
 
 closure:
 	$(VENV)/bin/python -m pytest tests/structural -n auto
+
+# Every schema under every choice, with and without reasoning: about half an hour on four cores.
+closure-full: install
+	TOOLGLOT_CLOSURE=full $(VENV)/bin/python -m pytest tests/structural -n auto
+	$(VENV)/bin/python tests/structural/closure_table.py --all
 
 package:
 	$(VENV)/bin/python scripts/check_package.py

@@ -39,8 +39,8 @@ _SPELLINGS = {
     "array": "array list tuple set sequence vector",
     "string": "string str text char varchar",
 }
-_TYPE_OF = {spelling: name for name, spellings in _SPELLINGS.items() for spelling in spellings.split()}
-_SINGLE = {spelling: frozenset({name}) for spelling, name in _TYPE_OF.items()}
+TYPE_OF = {spelling: name for name, spellings in _SPELLINGS.items() for spelling in spellings.split()}
+_SINGLE = {spelling: frozenset({name}) for spelling, name in TYPE_OF.items()}
 _COMBINING = frozenset({"$ref", "allOf", "anyOf", "oneOf", "nullable"})
 
 _NONE: frozenset[str] = frozenset()
@@ -127,6 +127,7 @@ class ToolSchema:
             nodes = list(self._alternatives(self._node, frozenset(), 0))
             if key is None:
                 found = _schemas(node.get("items") for node in nodes)
+                found += _schemas(item for node in nodes for item in _members(node, "prefixItems"))
             else:
                 members = (node.get("properties") for node in nodes)
                 found = _schemas(part.get(key) for part in members if isinstance(part, dict))
@@ -281,7 +282,7 @@ def _named(written: object) -> _Types:
         # "List[str]" and "array<string>" are lists; "str | None" is a union.
         parts = _base(name).split("|") if isinstance(name, str) else [""]
         for part in parts:
-            found = _TYPE_OF.get(part.strip().lower())
+            found = TYPE_OF.get(part.strip().lower())
             if found is None:
                 unknown = True
             else:

@@ -48,7 +48,8 @@ class Envelope:
     ``id``: the key of an id that the model writes; it counts if it stands before the name, which does not wait for it.
     ``shape``: "object" also reads several objects one after the other, "array" wants a list, "either" both.
     ``key_is_name``: an object's first key is the name, its value the arguments.
-    ``canonical`` is the template's own spelling of one call, ``between`` stands between two of them.
+    ``canonical`` is the template's own spelling of one call, ``brackets`` stand around an array of them, ``between``
+    between two.
     """
 
     name: str = "name"
@@ -57,6 +58,7 @@ class Envelope:
     shape: Literal["object", "array", "either"] = "either"
     key_is_name: bool = False
     canonical: str = '{"name": "{name}", "arguments": {arguments}}'
+    brackets: tuple[str, str] = ("[", "]")
     between: str = ", "
 
 
@@ -87,6 +89,8 @@ class Tagged:
     object in place of the arguments, one without it is always read. ``wrappers``: arguments that may hold all others
     in an object, where the tool declares none of that name. ``entities``: keys write ``&`` and ``"`` as in XML.
     ``control``: the markup begins with control tokens; where the engine says which spans are, only those count.
+    ``reads``: the argument with optional parts that the template does not write. ``xml``: values are XML text, with
+    entities and CDATA sections.
     """
 
     head: str
@@ -103,6 +107,8 @@ class Tagged:
     wrappers: tuple[str, ...] = ()
     entities: bool = False
     control: bool = False
+    reads: str = ""
+    xml: bool = False
 
 
 @dataclass(frozen=True)

@@ -16,17 +16,23 @@ a model that is constrained cannot quote them.
 
 from __future__ import annotations
 
+import logging
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
 from .errors import ConfigurationError
+from .markers import Marker
 from .registry import get_dialect
-from .spec import Call, CallBlock, CallSyntax, Dialect, Edge, Envelope, FirstChar, Goto, Push, Region, Sink
-from .tag_calls import Functions, block_calls
+from .spec import Call, CallBlock, Dialect, Edge, Goto, Push, Reasoning, Region, Sink
+from .tag_calls import block_calls, holds_all
 from .tag_formats import Format, any_text, choice, const, optional, regex, separated, sequence, tag
-from .tag_values import object_schema
+from .tag_schema import Arguments
 from .tools import ToolChoice, chosen_functions, is_forced
+
+logger = logging.getLogger("toolglot")
 
 
 def structural_tag(
@@ -40,56 +46,102 @@ def structural_tag(
     """XGrammar's structural tag for a request, as a dict; None where nothing is to be constrained.
 
     ``reasoning``: the grammar covers a reasoning section in front; "optional": one that the model opens itself
-    or leaves out. Raises ConfigurationError for a choice that cannot be met or a dialect that cannot be constrained.
+    or leaves out. Raises ConfigurationError for a choice that cannot be met, a dialect that cannot be constrained,
+    and a tool that no call can be written for: its name, two tools of one name, a wrong schema.
+
+    What a schema says and no grammar can hold a model to is left out, with one warning for each tool; a tool that
+    says ``strict: true`` is refused instead.
     """
-    spec = get_dialect(dialect)
+    tag, known = build_tag(
+        get_dialect(dialect), tools, tool_choice, reasoning=reasoning, parallel_tool_calls=parallel_tool_calls
+    )
+    for arguments, strict in known:
+        if arguments.loosened and strict:
+            raise ConfigurationError(
+                f"tool {arguments.name!r} is strict, but no grammar enforces all of its parameters: "
+                + "; ".join(arguments.loosened)
+            )
+        if arguments.loosened or arguments.narrowed:
+            _warn(arguments.name, (*arguments.loosened, *arguments.narrowed))
+    return tag
+
+
+@lru_cache(maxsize=1024)
+def _warn(name: str, notes: tuple[str, ...]) -> None:
+    """One warning for a tool, however many requests bring it."""
+    logger.warning("tool %r: its calls are not constrained to the letter of its schema: %s", name, "; ".join(notes))
+
+
+def build_tag(
+    dialect: Dialect,
+    tools: Sequence[Mapping[str, Any]],
+    tool_choice: ToolChoice | None,
+    *,
+    reasoning: bool | Literal["optional"] = False,
+    parallel_tool_calls: bool = True,
+) -> tuple[dict[str, Any] | None, list[tuple[Arguments, bool]]]:
+    """The tag, and what became of each tool's schema, with whether the tool is strict."""
     functions = chosen_functions(tools, tool_choice)
     if not functions:
-        return None
+        return None, []
+    _check_names(tools)
+    known = [Arguments(name, function.get("parameters")) for name, function in functions.items()]
     named = isinstance(tool_choice, Mapping) and tool_choice.get("type") != "allowed_tools"
-    schemas = {name: object_schema(function.get("parameters")) for name, function in functions.items()}
-    response = _Response(spec, schemas, single=named or not parallel_tool_calls, reasoning=bool(reasoning))
+    response = _Response(dialect, known, single=named or not parallel_tool_calls, reasoning=bool(reasoning))
     format_ = response.forced() if is_forced(tool_choice) else response.free()
     if reasoning:
         format_ = response.behind_reasoning(format_, optional_=reasoning == "optional")
-    return {"type": "structural_tag", "format": format_}
+    strict = [function.get("strict") is True for function in functions.values()]
+    return {"type": "structural_tag", "format": format_}, list(zip(known, strict, strict=True))
+
+
+def _check_names(tools: Sequence[Mapping[str, Any]]) -> None:
+    functions = (tool.get("function", tool) for tool in tools if tool.get("type", "function") == "function")
+    names = Counter(function["name"] for function in functions)
+    twice = [name for name, count in names.items() if count > 1]
+    if twice:
+        raise ConfigurationError(f"tool {twice[0]!r} is there {names[twice[0]]} times; names of tools are unique")
 
 
 class _Way(NamedTuple):
-    """A way into a call: an edge, the section that it opens if any, and the block."""
+    """A way into a call: an opener, the section that it opens if any, and the block."""
 
-    edge: Edge
+    marker: Marker
     section: Region | None
     block: CallBlock
 
     @property
     def opener(self) -> str:
-        marker = self.edge.on[0]
-        return marker.text if marker.consume else ""
+        return self.marker.text if self.marker.consume else ""
 
 
 class _Response:
     """Builds what a response of one dialect may be."""
 
-    def __init__(self, dialect: Dialect, functions: Functions, *, single: bool, reasoning: bool) -> None:
+    def __init__(self, dialect: Dialect, functions: Sequence[Arguments], *, single: bool, reasoning: bool) -> None:
         self._dialect = dialect
         self._functions = functions
         self._single = single
         self._reasoning = reasoning
         self._regions = {region.name: region for region in dialect.regions}
-        self._ways = [way for edge in dialect.openers if (way := self._way(edge)) is not None]
+        self._ways = [way for edge in dialect.openers for way in self._ways_of(edge)]
         if not self._ways and dialect.messages is None:
             raise ConfigurationError(f"dialect {dialect.name!r} has no call that could be constrained")
 
-    def _way(self, edge: Edge) -> _Way | None:
+    def _ways_of(self, edge: Edge) -> Iterator[_Way]:
+        """The canonical opener, and spellings that it holds, which could not be excluded from text in front of it."""
+        canonical = edge.on[0]
+        markers = [canonical, *(other for other in edge.on[1:] if other.text in canonical.text)]
+        found: tuple[Region | None, CallBlock] | None = None
         if isinstance(edge.do, Call):
-            return _Way(edge, None, edge.do.block)
-        if isinstance(edge.do, Push):
+            found = None, edge.do.block
+        elif isinstance(edge.do, Push):
             section = self._regions[edge.do.region]
-            for inner in section.edges:
-                if isinstance(inner.do, Call):
-                    return _Way(edge, section, inner.do.block)
-        return None
+            inner = next((each.do for each in section.edges if isinstance(each.do, Call)), None)
+            found = None if inner is None else (section, inner.block)
+        if found is not None:
+            for marker in markers:
+                yield _Way(marker, *found)
 
     # -- calls ----------------------------------------------------------------------------------------------
 
@@ -98,8 +150,11 @@ class _Response:
         if self._dialect.messages is not None:
             return choice(self._messages())  # a call ends the model's turn
         way = self._ways[0]
-        once = self._single or _holds_all(way)
-        return separated(self._calls(way), self._dialect.between, once)
+        return separated(self._calls(way), self._dialect.between, self._once(way))
+
+    def _once(self, way: _Way) -> bool:
+        """Whether what begins with the opener stands once in a response."""
+        return self._single or (way.section is not None and way.section.repeat) or holds_all(way.block)
 
     def _calls(self, way: _Way) -> list[Format]:
         """The tags that begin with a way's opener."""
@@ -119,9 +174,9 @@ class _Response:
         messages = self._dialect.messages
         assert messages is not None
         tags = []
-        for name, schema in self._functions.items():
-            header = messages.call.replace("{name}", name)
-            tags += block_calls(messages.block, {name: schema}, header, "", single=True)
+        for arguments in self._functions:
+            header = messages.call.replace("{name}", arguments.name)
+            tags += block_calls(messages.block, [arguments], header, "", single=True)
         return tags
 
     # -- free text ------------------------------------------------------------------------------------------
@@ -136,12 +191,12 @@ class _Response:
         triggers: list[str] = []
         at_start: list[Format] = []
         for way in self._ways:
-            marker = way.edge.on[0]
+            marker = way.marker
             if marker.at == "after_call":
                 continue
             if marker.at == "start":
                 if marker.text not in triggers:
-                    at_start += self._calls(way)
+                    at_start.append(separated(self._calls(way), self._dialect.between, self._once(way)))
                 continue
             calls = self._calls(way)
             trigger = way.opener or marker.text
@@ -153,7 +208,11 @@ class _Response:
 
     def _text(self, triggers: list[str], tags: list[Format]) -> Format:
         """Free text with calls in it."""
-        excludes = sorted(self._excluded().difference(triggers))
+        excludes = sorted(
+            text
+            for text in self._excluded()
+            if not any(text in trigger or text.startswith(trigger) for trigger in triggers)
+        )
         if not triggers:
             return any_text(excludes)
         return {
@@ -165,23 +224,32 @@ class _Response:
         }
 
     def _not_at_start(self, calls: list[Format], text: Format, triggers: list[str]) -> Format:
-        """Calls that can only begin a response, or text that does not begin like one."""
-        begins = {call["begin"][0] for call in calls}
+        """Rows of calls that can only begin a response, or text that does not begin like one."""
+        begins = {call["begin"][0] for row in calls for call in row["tags"]}
         firsts = begins | {trigger[0] for trigger in triggers}
         plain = sequence([regex(f"[^{_class(firsts)}\\s]"), text])
-        elements = [separated(calls, self._dialect.between, True), const(""), plain]
+        elements = [*calls, const(""), plain]
         for first in sorted({trigger[0] for trigger in triggers} - begins):
             seconds = {trigger[1:2] for trigger in triggers if trigger[0] == first}
             elements.append(sequence([regex(f"{_class({first})}[^{_class(seconds | firsts)}]"), text]))
+        if triggers:
+            elements.append({**text, "at_least_one": True})  # begins with a call
         return choice(elements)
 
     def _excluded(self) -> set[str]:
-        """Markers that are no openers, but that the parser acts on in plain text; not those of a channel's ends."""
-        edges = [edge for edge in self._dialect.openers if not isinstance(edge.do, (Call, Push, Goto))]
-        edges += [edge for edge in self._edges(Sink.CONTENT) if not isinstance(edge.do, (Call, Push))]
+        """Markers that no trigger stands for, but that the parser acts on in plain text; not those of a channel's ends.
+
+        Among them are other spellings of openers: a call in one of them would not be held to anything.
+        """
+        edges = [edge for edge in self._dialect.openers if not isinstance(edge.do, Goto)]
+        edges += self._edges(Sink.CONTENT)
+        tags = {tag_ for each in self._tags() for tag_ in (each.open, each.close)} if self._reasoning else set()
+        return {marker.text for edge in edges for marker in edge.on if marker.at != "start" and not marker.plain} | tags
+
+    def _tags(self) -> list[Reasoning]:
+        """The dialect's reasoning, in all its spellings."""
         think = self._dialect.reasoning
-        tags = {think.open, think.close} if think is not None and self._reasoning else set()
-        return {*_texts(edges), *tags}
+        return [] if think is None else [think, *think.also]
 
     def _edges(self, sink: Sink) -> list[Edge]:
         return [edge for region in self._dialect.regions if region.sink is sink for edge in region.edges]
@@ -202,22 +270,12 @@ class _Response:
             return response
         opener = const(think.open + "\n" * think.trim_open[1])
         openers = () if think.calls == "keep" else _texts(self._dialect.openers)
-        body = any_text({think.open, think.close, *openers})
+        tags = {tag_ for each in self._tags() for tag_ in (each.open, each.close, *each.skip)}
+        body = any_text({*tags, *openers})
         section = sequence([body, think.close + "\n" * think.trim_close[1] + think.after])
         if optional_:
             return choice([sequence([opener, section, response]), response])
         return sequence([optional(opener), section, response])
-
-
-def _holds_all(way: _Way) -> bool:
-    """Whether one block, or one section, holds all calls of a response."""
-    if way.section is not None and way.section.repeat:
-        return True
-    payload = way.block.payload
-    payload = payload.other if isinstance(payload, FirstChar) else payload
-    if isinstance(payload, CallSyntax):
-        return bool(payload.between)
-    return isinstance(payload, Envelope) and payload.shape == "array"
 
 
 def _texts(edges: Iterable[Edge]) -> set[str]:

@@ -21,6 +21,8 @@ At most one newline next to the value on each side is markup where the template 
 ``padded`` writes none, but is often imitated with them: there a newline behind the opening tag is markup, and only
 then one in front of the closer. Between arguments a stray closer is skipped; other text ends the call, and is text
 again.
+
+Where values are XML text, its entities are decoded, and a CDATA section is data up to its closer, whatever it holds.
 """
 
 from __future__ import annotations
@@ -35,19 +37,20 @@ from .json_scanner import ArgumentsReader, JsonValueScanner
 from .markers import Matcher, Verdict
 from .schema import ToolSchema
 from .spec import Tagged
-from .tagged_grammar import Closer, Kind, compile_tagged
+from .tagged_grammar import ENTITIES, Closer, Kind, compile_tagged
 from .values import Encoder, escape_json, make_encoder
 
 _STRING = frozenset({"string"})
 _HEAD, _CONFIRM, _BETWEEN, _KEY, _WRAPPER, _VALUE, _JSON = range(7)
+_XML = (Kind.ENTITY, Kind.CDATA)
 
 
 class TaggedReader:
     """Reads one call."""
 
     __slots__ = (
-        "_bare", "_calls", "_confirm", "_constrained", "_encoder", "_fresh", "_grammar", "_head", "_json", "_key",
-        "_lead", "_name", "_pair", "_peek", "_schema", "_spec", "_state", "_wrapped", "_writer",
+        "_bare", "_calls", "_closers", "_confirm", "_constrained", "_encoder", "_fresh", "_grammar", "_head", "_json",
+        "_key", "_lead", "_name", "_pair", "_peek", "_schema", "_spec", "_state", "_wrapped", "_writer",
     )  # fmt: skip
 
     def __init__(self, spec: Tagged, calls: Calls, confirm: bool, constrained: bool) -> None:
@@ -69,6 +72,7 @@ class TaggedReader:
         self._lead = False  # the newline after the value's opening tag may still come
         self._bare = False  # none came, and so one in front of the closer is data
         self._fresh = False  # the value has no text yet
+        self._closers = self._grammar.closers  # what may end the value, or the CDATA section in it
         self._state = _HEAD
         calls.head()
 
@@ -165,7 +169,7 @@ class TaggedReader:
         elif kind is Kind.BODY:
             buf.advance(buf.end)
         elif kind is Kind.JSON and self._json is None and self._writer.empty:
-            buf.advance(buf.start)
+            buf.advance(buf.end - 1)
             self._json = ArgumentsReader(self._calls.arguments)
             self._state = _JSON
         elif kind is Kind.TAIL:
@@ -283,7 +287,7 @@ class TaggedReader:
             else:
                 self._bare = self._grammar.padded
             self._lead = False
-        closer = self._grammar.closers.search(buf, final, self._accept)
+        closer = self._closers.search(buf, final, self._accept)
         end = buf.start if closer is not None else len(buf.text) if final else buf.hold
         if closer is not None and self._bare and closer.kind is Kind.CLOSE:
             end += closer.frame
@@ -295,6 +299,9 @@ class TaggedReader:
                 return Verdict.MORE
             buf.advance(end)
             return self._cut()
+        if closer.kind in _XML:
+            self._xml(buf, closer)
+            return None
         self._close()
         if closer.kind is Kind.CLOSE:
             buf.advance(buf.end)
@@ -303,6 +310,15 @@ class TaggedReader:
             buf.advance(buf.start + closer.frame)
         self._state = _BETWEEN
         return None
+
+    def _xml(self, buf: Buffer, closer: Closer) -> None:
+        """An entity, or either end of a CDATA section."""
+        grammar = self._grammar
+        if closer.kind is Kind.ENTITY:
+            self._text(ENTITIES[buf.text[buf.start:buf.end]])
+        else:
+            self._closers = grammar.cdata if self._closers is grammar.closers else grammar.closers
+        buf.advance(buf.end)
 
     def _text(self, text: str) -> None:
         assert self._encoder is not None
@@ -327,6 +343,8 @@ class TaggedReader:
 
     def _accept(self, buf: Buffer, closer: Closer, final: bool) -> bool | None:
         """The guard of a literal that may end the value: what follows it decides."""
+        if closer.kind in _XML:
+            return True
         if closer.kind is Kind.CLOSE and not self._spec.control:  # the common cases
             if self._grammar.ahead(buf.text, buf.end) is not None:
                 self._peek = None

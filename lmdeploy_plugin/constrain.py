@@ -7,6 +7,7 @@ whatever stands in the request's `response_format`; its own parsers do that for 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -36,9 +37,12 @@ def tag_for(
         return None
     if isinstance(choice, Mapping) and choice["type"] == "allowed_tools":
         choice = "required" if forced else "auto"  # the tools are the allowed ones already
-    exposed = [_without_strict(tool) for tool in tools]
+    exposed = [_exposed(tool) for tool in tools]
     parallel = request.parallel_tool_calls is not False
-    return checked_tag(dialect, exposed, choice, thinking=thinking, parallel_tool_calls=parallel, problem_of=_problem)
+    checked = checked_tag(
+        dialect, exposed, choice, thinking=thinking, parallel_tool_calls=parallel, problem_of=_problem
+    )
+    return None if checked is None else checked.tag
 
 
 def _strict(request: Any, tools: list[dict[str, Any]]) -> bool:
@@ -51,15 +55,15 @@ def _strict(request: Any, tools: list[dict[str, Any]]) -> bool:
     return any(tool["function"].get("strict") is True for tool in tools)
 
 
-def _without_strict(tool: dict[str, Any]) -> dict[str, Any]:
-    function = {key: value for key, value in tool["function"].items() if key != "strict"}
+def _exposed(tool: dict[str, Any]) -> dict[str, Any]:
+    function = {key: value for key, value in tool["function"].items() if key != "strict" or value is True}
     return {"type": "function", "function": function}
 
 
-def _problem(tag: dict[str, Any]) -> str | None:
+def _problem(tag: str) -> str | None:
     """What XGrammar says against a tag, or None. LMDeploy keeps the answer, and asks the same before it generates."""
     try:
-        ensure_response_format_compilable(tag)
+        ensure_response_format_compilable(json.loads(tag))
     except ValueError as error:
         return " ".join(str(error).split())
     return None

@@ -118,6 +118,26 @@ SPECIAL_MARKERS = [
     "<start_function_call>",
     "<end_function_call>",
     "<escape>",
+    # LongCat, IQuest, K2-Horizon
+    *(
+        f"<{slash}{tag}>"
+        for tag in ("longcat_tool_call", "longcat_arg_key", "longcat_arg_value", "longcat_think", "iquest_tool_call")
+        for slash in ("", "/")
+    ),
+    *(
+        f"<{slash}ifm|{tag}>"
+        for tag in ("think", "think_fast", "think_faster", "tool_calls", "tool_call", "arg_key", "arg_type",
+                    "arg_value")
+        for slash in ("", "/")
+    ),
+    # GigaChat 3.5, MiniCPM5
+    "｜GCML｜",
+    "<function",
+    "</function>",
+    "<param",
+    "</param>",
+    "<![CDATA[",
+    "]]>",
     # Mistral
     "[TOOL_CALLS]",
     "[ARGS]",

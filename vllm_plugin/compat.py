@@ -10,7 +10,7 @@ from functools import cache
 from types import ModuleType
 from typing import Any
 
-__all__ = ["begin_at_once", "can_begin_at_once", "missing_features", "protocol"]
+__all__ = ["begin_at_once", "begins_at_once", "can_begin_at_once", "missing_features", "protocol"]
 
 
 @cache
@@ -37,6 +37,11 @@ def begin_at_once(request: Any) -> None:
     for attribute in _AT_ONCE:
         if hasattr(request, attribute):
             setattr(request, attribute, True)
+
+
+def begins_at_once(request: Any) -> bool:
+    """Whether it was told to."""
+    return any(getattr(request, attribute, False) is True for attribute in _AT_ONCE)
 
 
 def missing_features() -> list[str]:

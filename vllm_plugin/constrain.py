@@ -7,11 +7,9 @@ to its schema, except where it says `strict: false`, or where `auto` constrains 
 
 from __future__ import annotations
 
-import json
-from functools import lru_cache
 from typing import Any
 
-from toolglot.core.serving.constrain import checked_tag
+from toolglot.core.serving.constrain import Checked, checked_tag
 from toolglot.core.serving.prompt import Thinking
 from toolglot.core.spec import Dialect
 from toolglot.core.tools import is_forced
@@ -26,7 +24,7 @@ LEVEL_PARAMETER = 2
 
 def tag_for(
     dialect: str | Dialect, request: Any, strict_level: int = 0, thinking: Thinking | None = None
-) -> dict[str, Any] | None:
+) -> Checked | None:
     """XGrammar's structural tag for this request, checked, or None where nothing is to be constrained.
 
     With ``thinking`` it covers reasoning (core/serving/constrain.py). Raises ValueError, naming the tool, when a schema
@@ -48,7 +46,7 @@ def tag_for(
         choice,
         thinking=thinking,
         parallel_tool_calls=parallel,
-        problem_of=lambda tag: _problem(json.dumps(tag)),
+        problem_of=_problem,
         advice='. Correct the schema, or set "strict": false on the function to leave its arguments free.',
     )
 
@@ -57,19 +55,18 @@ def _with_level(tool: dict[str, Any], forced: bool, strict_level: int) -> dict[s
     """The tool with its schema, or with any arguments allowed where they are not to be constrained."""
     strict = tool["function"].get("strict")
     constrained = strict is True or strict_level >= LEVEL_PARAMETER or (forced and strict is None)
-    function = {key: value for key, value in tool["function"].items() if key != "strict"}
+    function = {key: value for key, value in tool["function"].items() if key != "strict" or value is True}
     if not constrained:
         function["parameters"] = {"type": "object", "additionalProperties": True}
     return {"type": "function", "function": function}
 
 
-@lru_cache(maxsize=64)
 def _problem(tag: str) -> str | None:
-    """What XGrammar says against a tag, or None. Cached: requests of one agent carry the same tools."""
+    """What XGrammar says against a tag, or None."""
     from xgrammar import Grammar
 
     try:
-        Grammar.from_structural_tag(json.loads(tag))
+        Grammar.from_structural_tag(tag)
     except Exception as error:
         return " ".join(str(error).split())
     return None

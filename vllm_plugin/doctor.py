@@ -44,7 +44,7 @@ def _loading() -> Iterator[str]:
 
 def _names() -> Iterator[str]:
     """What is registered, under which names, and by whom."""
-    from toolglot.vllm_plugin import PREFIX, register
+    from toolglot.vllm_plugin import AUTO, PREFIX, register
     from toolglot.vllm_plugin.compat import missing_features
     from toolglot.vllm_plugin.settings import settings
 
@@ -67,7 +67,7 @@ def _names() -> Iterator[str]:
         ours = sorted(name for name, module in entries.items() if module.startswith("toolglot."))
         yield f"{option}: {', '.join(ours)}"
         for name in ours:
-            if not name.startswith(PREFIX):
+            if name != AUTO and not name.startswith(PREFIX):
                 yield f"{option} {name}: vLLM's own parser is replaced by toolglot's"
         for dialect in list_dialects():
             module = entries.get(PREFIX + dialect)

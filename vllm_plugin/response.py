@@ -44,8 +44,13 @@ def id_maker(request: Any, previous: int) -> Callable[[str, int], str]:
     return make_id
 
 
-def open_core(dialect: Dialect, request: Any, thinking: Thinking | None) -> ResponseParser:
-    """The core for one response to this request; without ``thinking`` reasoning is not its affair."""
+def open_core(
+    dialect: Dialect, request: Any, thinking: Thinking | None, *, constrained: bool = False
+) -> ResponseParser:
+    """The core for one response to this request; without ``thinking`` reasoning is not its affair.
+
+    ``constrained``: vLLM is known to enforce our own tag on this request.
+    """
     previous = previous_calls(request)
     return open_parser(
         dialect,
@@ -59,6 +64,7 @@ def open_core(dialect: Dialect, request: Any, thinking: Thinking | None) -> Resp
         starts_in_reasoning=None if thinking is None else thinking is Thinking.OPEN,
         make_id=id_maker(request, previous),
         previous_calls=previous,
+        constrained=constrained,
         **settings().options,
     )
 
@@ -97,7 +103,9 @@ def parse_whole(dialect: Dialect, request: Any, tokenizer: Any, text: str, think
 class Response:
     """A response that comes in steps."""
 
-    def __init__(self, dialect: Dialect, request: Any, tokenizer: Any, thinking: Thinking | None) -> None:
+    def __init__(
+        self, dialect: Dialect, request: Any, tokenizer: Any, thinking: Thinking | None, *, constrained: bool = False
+    ) -> None:
         self._dialect = dialect
         self._request = request
         self._outbox = Outbox()
@@ -106,7 +114,7 @@ class Response:
         try:
             stray = strays(dialect, request, tokenizer)
             self._filter = StrayFilter(stray) if stray else None
-            self._core = open_core(dialect, request, thinking)
+            self._core = open_core(dialect, request, thinking, constrained=constrained)
         except Exception:
             failed(dialect, request)
 

@@ -10,7 +10,6 @@ reasoning parser's affair: what reaches this class is parsed without a reasoning
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -21,7 +20,7 @@ from toolglot.core import Message, get_dialect
 from toolglot.core.serving.prompt import Thinking
 from toolglot.core.serving.tokens import as_spelled, check_tokenizer, is_special
 from toolglot.core.tools import is_forced
-from toolglot.vllm_plugin.compat import begin_at_once, can_begin_at_once, protocol
+from toolglot.vllm_plugin.compat import begin_at_once, begins_at_once, can_begin_at_once, protocol
 from toolglot.vllm_plugin.constrain import tag_for
 from toolglot.vllm_plugin.handoff import take
 from toolglot.vllm_plugin.names import HARMONY, made_on_demand
@@ -83,18 +82,35 @@ class ToolglotToolParser(ToolParser):
         thinking = self._thinking
         covers = thinking in (Thinking.OPEN, Thinking.FREE) and can_begin_at_once(request)
         outputs = getattr(request, "structured_outputs", None)
-        if not covers and getattr(outputs, "structural_tag", None) is not None:
+        if thinking is None and getattr(outputs, "structural_tag", None) is not None:
             return
         tag = tag_for(self._spec, request, thinking=thinking if covers else None)
         if tag is None:
             return
         if covers:
             begin_at_once(request)
-        request.structured_outputs = StructuredOutputsParams(structural_tag=json.dumps(tag))
+        request.structured_outputs = StructuredOutputsParams(structural_tag=tag.text)
         if hasattr(request, "response_format"):
             request.response_format = None
         else:
             request.text = None
+
+    def _is_enforced(self, request: Any) -> bool:
+        """Whether vLLM holds the model to our own tag from the first token on.
+
+        So much is known only beside our reasoning parser: a tag begins behind the end of reasoning, and whether that
+        was seen is not told to a tool parser that stands alone.
+        """
+        thinking = self._thinking
+        text = getattr(getattr(request, "structured_outputs", None), "structural_tag", None)
+        covers = thinking in (Thinking.OPEN, Thinking.FREE)
+        if thinking is None or text is None or (covers and not begins_at_once(request)):
+            return False
+        try:
+            tag = tag_for(self.dialect, request, thinking=thinking if covers else None)
+        except ValueError:
+            return False
+        return tag is not None and tag.text == text
 
     def get_structural_tag(
         self, request: Any, *, reasoning: bool = False, strict_level: Any = None, **_: Any
@@ -105,7 +121,7 @@ class ToolglotToolParser(ToolParser):
             return None
         from xgrammar import StructuralTag
 
-        return StructuralTag.model_validate(tag)
+        return StructuralTag.model_validate(tag.tag)
 
     # A complete response
 
@@ -149,7 +165,10 @@ class ToolglotToolParser(ToolParser):
     ) -> Any | None:
         """Parse one engine step of a stream."""
         if self._stream is None:
-            self._stream = Response(self._spec, request, self.model_tokenizer, self._thinking)
+            enforced = self._is_enforced(request)
+            self._stream = Response(
+                self._spec, request, self.model_tokenizer, self._thinking, constrained=enforced
+            )
         return self._stream.feed(delta_text, delta_token_ids)
 
     def finish_streaming(self) -> Any | None:

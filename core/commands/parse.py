@@ -20,7 +20,7 @@ from ..response import ResponseParser
 def arguments(parser: argparse.ArgumentParser) -> None:
     """The core's options, and how the text is cut."""
     add_request(parser)
-    parser.add_argument("--chunk", type=_positive, metavar="N", help="feed N characters at a time (default: all)")
+    parser.add_argument("--chunk", type=positive, metavar="N", help="feed N characters at a time (default: all)")
     parser.add_argument("--stream", action="store_true", help="print the deltas instead of the message")
     parser.add_argument("file", nargs="?", metavar="FILE", help="raw text, UTF-8 (default: standard input)")
 
@@ -60,13 +60,14 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _positive(text: str) -> int:
+def positive(text: str) -> int:
+    """An option that is a number of 1 or more."""
     try:
         value = int(text)
     except ValueError:
         value = 0
     if value < 1:
-        raise argparse.ArgumentTypeError(f"chunk size must be a positive number of characters, not {text!r}")
+        raise argparse.ArgumentTypeError(f"must be a number of 1 or more, not {text!r}")
     return value
 
 

@@ -24,6 +24,7 @@ from vllm.entrypoints.openai.responses.protocol import ResponsesRequest
 
 from toolglot.core import get_dialect, list_dialects
 from toolglot.core.serving.prompt import has_reasoning
+from toolglot.vllm_plugin.compat import can_begin_at_once
 
 NAMED = {"type": "function", "function": {"name": "ping"}}
 STRICT = tool("strict", {"n": {"type": "integer"}}, strict=True)
@@ -287,3 +288,29 @@ def test_a_choice_that_cannot_be_met_is_refused() -> None:
 
 def test_the_examples_schema_is_what_the_tests_think() -> None:
     jsonschema.validate({"city": "Rome", "days": 3}, WEATHER["function"]["parameters"])
+
+
+LIST = tool("take", {"items": {"type": "array", "items": {"type": "integer"}}})
+
+
+@pytest.mark.parametrize("choice", ["required", "auto"])
+@pytest.mark.parametrize("linked", [True, False], ids=["with our reasoning parser", "without"])
+@pytest.mark.parametrize("end", ["<think>\n", "", "<think>\n\n</think>\n\n"], ids=["open", "free", "closed"])
+def test_typed_values_go_out_live_only_where_the_tag_is_enforced(
+    tokenizer: Any, choice: str, linked: bool, end: str
+) -> None:
+    """An array is sent piece by piece under our own tag, from the first token on; else when it closes."""
+    prompt = tokenizer.encode(f"<|im_start|>assistant\n{end}", add_special_tokens=False)
+    request = request_for([LIST], tool_choice=choice)
+    options = {"reasoning": "same", "tokenizer": tokenizer} if linked else {}
+    adjusted("qwen3_coder", request, prompt if linked else None, **options)
+    text = "<tool_call>\n<function=take>\n<parameter=items>\n[1, 2, 3]\n</parameter>\n</function>\n</tool_call>"
+    if linked and end == "<think>\n":
+        text = "Hm.\n</think>\n\n" + text
+    parser = parser_for("qwen3_coder", request.tools, **options)
+    messages = stream(parser, list(text), request, prompt=prompt)
+    result = joined(messages)
+    assert result.calls == [("take", '{"items": [1, 2, 3]}')]
+    pieces = [call.function.arguments for message in messages for call in message.tool_calls if call.function.arguments]
+    live = any(piece.endswith("2") for piece in pieces)
+    assert live is (linked and choice == "required" and can_begin_at_once(request)), pieces
