@@ -33,7 +33,7 @@ class NamedReader:
         self._calls = calls
         self._confirm = confirm
         self._closers = _closers(close) if close else None
-        self._head = HeadReader(compile_head(spec.head, spec.optional))
+        self._head = HeadReader(compile_head(spec.head, spec.optional, ("{", *close)))
         self._name = name
         self._arguments = ArgumentsReader(self._emit)
         self._given = False
@@ -102,6 +102,9 @@ class NamedReader:
             if closer is not None:
                 buf.restart()
                 return self._end(True)
+            if final and self._closers.begins(buf.text, buf.scan):  # half a closer
+                buf.advance(len(buf.text))
+                return self._end(False)
             buf.restart()
         if not buf.skip_blanks():
             return self._end(False) if final else Verdict.MORE

@@ -35,7 +35,8 @@ class Sampler:
         except ImportError as error:
             raise ConfigurationError(f"sampling needs the package xgrammar: {error}") from error
         self._numpy, self._xgrammar = numpy, xgrammar
-        own = set(_literals(tag))
+        ends = set(_literals(tag, ("end", "value")))
+        own = {*ends, *_literals(tag, ("begin", "separator", "triggers", "excludes"))}
         texts = [text for text in (*own, *spellings(dialect)) if 1 < len(text) <= 200]
         texts.sort()  # a set has no order, and a seed stands for one text
         characters = [*CHARACTERS, *sorted(set(json.dumps(tag, ensure_ascii=False)) - set(CHARACTERS))]
@@ -47,7 +48,7 @@ class Sampler:
             [*self.words, EOS], vocab_size=self._end + 1, stop_token_ids=[self._end]
         )
         self._compiled = self.compile(tag["format"])
-        self._ending = numpy.array([word[-1] in ENDING or word in own for word in self.words] + [False])
+        self._ending = numpy.array([word[-1] in ENDING or word in ends for word in self.words] + [False])
 
     def compile(self, format_: dict[str, Any]) -> Any:
         """A format, compiled for the same vocabulary."""
@@ -107,16 +108,14 @@ class Sampler:
         return None
 
 
-def _literals(node: Any) -> Iterator[str]:
-    """The literal texts of a tag."""
+def _literals(node: Any, keys: tuple[str, ...]) -> Iterator[str]:
+    """The literal texts that stand under these keys of a tag."""
     if isinstance(node, list):
         for item in node:
-            yield from _literals(item)
+            yield from _literals(item, keys)
     elif isinstance(node, dict):
-        for key in ("begin", "end", "value", "separator"):
-            if isinstance(node.get(key), str):
-                yield node[key]
-        yield from (text for key in ("triggers", "excludes") for text in node.get(key, ()))
         for key, value in node.items():
-            if key not in ("json_schema", "grammar"):
-                yield from _literals(value)
+            if key in keys:
+                yield from [value] if isinstance(value, str) else value
+            elif key not in ("json_schema", "grammar"):
+                yield from _literals(value, keys)

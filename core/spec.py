@@ -253,9 +253,9 @@ class Region:
 
     ``noise`` (sections): characters of other text tolerated before the first call. Behind a call a section with
     ``repeat`` tolerates some as well, if another call or the closer follows; it is dropped and counted.
-    ``opens`` (headers): how a header can begin; other text is content at once. ``between`` (sections): the
-    template's separator of two calls; ``pad``: its blanks after the section opener and before the closer;
-    ``repeat``: the template puts all calls of a response into one section.
+    ``opens`` (headers): how a header can begin; other text is content at once. () for any text. ``between``
+    (sections): the template's separator of two calls; ``pad``: its blanks after the section opener and before the
+    closer; ``repeat``: the template puts all calls of a response into one section.
     """
 
     name: str
@@ -316,13 +316,14 @@ class Start:
 @dataclass(frozen=True)
 class Messages:
     """The headers as the template writes them, for structural tags. ``call`` holds {name}; ``turn`` stands between
-    two messages."""
+    two messages. ``several``: a call does not end the response, and may follow content."""
 
     call: str
     block: CallBlock
     content: str
     reasoning: str
     turn: str
+    several: bool = False
 
 
 @dataclass(frozen=True)

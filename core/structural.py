@@ -26,9 +26,9 @@ from typing import Any, Literal, NamedTuple
 from .errors import ConfigurationError
 from .markers import Marker
 from .registry import get_dialect
-from .spec import Call, CallBlock, Dialect, Edge, Goto, Push, Reasoning, Region, Sink
+from .spec import Builtin, Call, CallBlock, Dialect, Edge, Goto, Messages, Push, Reasoning, Region, Sink
 from .tag_calls import block_calls, holds_all
-from .tag_formats import Format, any_text, choice, const, optional, regex, separated, sequence, tag
+from .tag_formats import Format, Part, any_text, choice, const, optional, regex, separated, sequence, tag
 from .tag_schema import Arguments
 from .tools import ToolChoice, chosen_functions, is_forced
 
@@ -133,11 +133,11 @@ class _Response:
         canonical = edge.on[0]
         markers = [canonical, *(other for other in edge.on[1:] if other.text in canonical.text)]
         found: tuple[Region | None, CallBlock] | None = None
-        if isinstance(edge.do, Call):
+        if isinstance(edge.do, Call) and not _is_builtin(edge):
             found = None, edge.do.block
         elif isinstance(edge.do, Push):
             section = self._regions[edge.do.region]
-            inner = next((each.do for each in section.edges if isinstance(each.do, Call)), None)
+            inner = next((each.do for each in section.edges if isinstance(each.do, Call) and not _is_builtin(each)), None)
             found = None if inner is None else (section, inner.block)
         if found is not None:
             for marker in markers:
@@ -148,7 +148,7 @@ class _Response:
     def forced(self) -> Format:
         """Calls in the template's own spelling, and nothing else."""
         if self._dialect.messages is not None:
-            return choice(self._messages())  # a call ends the model's turn
+            return self._messages()
         way = self._ways[0]
         return separated(self._calls(way), self._dialect.between, self._once(way))
 
@@ -170,14 +170,17 @@ class _Response:
         calls = block_calls(way.block, self._functions, inner, "", single=self._single)
         return [tag([before, separated(calls, section.between, self._single), after])]
 
-    def _messages(self) -> list[Format]:
+    def _messages(self) -> Format:
+        """A call, or several messages with one each."""
         messages = self._dialect.messages
         assert messages is not None
         tags = []
         for arguments in self._functions:
             header = messages.call.replace("{name}", arguments.name)
             tags += block_calls(messages.block, [arguments], header, "", single=True)
-        return tags
+        if not messages.several:
+            return choice(tags)  # a call ends the model's turn
+        return separated(tags, messages.turn.removeprefix(_end(messages)), self._single)
 
     # -- free text ------------------------------------------------------------------------------------------
 
@@ -185,8 +188,11 @@ class _Response:
         """Text; once an opener is written, a call in its spelling."""
         messages = self._dialect.messages
         if messages is not None:
-            answer = sequence([messages.content, any_text(_texts(self._edges(Sink.CONTENT)))])
-            return choice([*self._messages(), answer])
+            called = self._messages()
+            answer: list[Part] = [messages.content, any_text(_texts(self._edges(Sink.CONTENT)))]
+            if messages.several:
+                answer.append(choice([sequence([messages.turn, called]), const(_end(messages)), const("")]))
+            return choice([called, sequence(answer)])
         tags: list[Format] = []
         triggers: list[str] = []
         at_start: list[Format] = []
@@ -226,11 +232,12 @@ class _Response:
     def _not_at_start(self, calls: list[Format], text: Format, triggers: list[str]) -> Format:
         """Rows of calls that can only begin a response, or text that does not begin like one."""
         begins = {call["begin"][0] for row in calls for call in row["tags"]}
-        firsts = begins | {trigger[0] for trigger in triggers}
+        markers = [*triggers, *text["excludes"]]
+        firsts = begins | {marker[0] for marker in markers}
         plain = sequence([regex(f"[^{_class(firsts)}\\s]"), text])
         elements = [*calls, const(""), plain]
-        for first in sorted({trigger[0] for trigger in triggers} - begins):
-            seconds = {trigger[1:2] for trigger in triggers if trigger[0] == first}
+        for first in sorted(firsts - begins):  # a marker's first character, but no marker
+            seconds = {marker[1] for marker in markers if marker[0] == first}
             elements.append(sequence([regex(f"{_class({first})}[^{_class(seconds | firsts)}]"), text]))
         if triggers:
             elements.append({**text, "at_least_one": True})  # begins with a call
@@ -243,8 +250,10 @@ class _Response:
         """
         edges = [edge for edge in self._dialect.openers if not isinstance(edge.do, Goto)]
         edges += self._edges(Sink.CONTENT)
+        edges += [edge for edge in self._edges(Sink.SECTION) if _is_builtin(edge)]
         tags = {tag_ for each in self._tags() for tag_ in (each.open, each.close)} if self._reasoning else set()
-        return {marker.text for edge in edges for marker in edge.on if marker.at != "start" and not marker.plain} | tags
+        markers = [marker for edge in edges for marker in edge.on if marker.at != "start" and not marker.plain]
+        return {marker.text.strip("\n") for marker in markers} | tags
 
     def _tags(self) -> list[Reasoning]:
         """The dialect's reasoning, in all its spellings."""
@@ -276,6 +285,16 @@ class _Response:
         if optional_:
             return choice([sequence([opener, section, response]), response])
         return sequence([optional(opener), section, response])
+
+
+def _is_builtin(edge: Edge) -> bool:
+    return isinstance(edge.do, Call) and isinstance(edge.do.block.payload, Builtin)
+
+
+def _end(messages: Messages) -> str:
+    """What ends a message, also the last one, if that is more than a stop token."""
+    closer = messages.block.close[0]
+    return closer if messages.turn.startswith(closer) else ""
 
 
 def _texts(edges: Iterable[Edge]) -> set[str]:

@@ -15,7 +15,7 @@ from .schema import ToolSchema
 from .spec import Elements
 from .tag_formats import Format, Part, choice, const, optional, sequence
 from .tag_schema import Arguments
-from .tag_values import json_value, string_text, union_members
+from .tag_values import json_value, rare, string_text, union_members
 from .values import convert
 
 __all__ = ["members"]
@@ -70,7 +70,7 @@ class _Trees:
             return [const(text) for value, text in texts if json.loads(convert(text, types)[0]) == value]
         kind = member.get("type")
         if kind == "string" or not member:
-            return [string_text(self._arguments, place, member, others, [space], space[0])]
+            return [string_text(self._arguments, place, member, others, [space], rare([space]))]
         if depth < _DEPTH and types == {"object"} and member.get("properties"):
             return [self.object(member, read, place, depth + 1)]
         items = member.get("items")

@@ -17,7 +17,7 @@ from .tag_patterns import FORMATS, rewrite_pattern
 from .tag_schema import Arguments
 from .values import convert
 
-__all__ = ["MAX_BLANKS", "json_value", "raw_values", "string_text", "union_members"]
+__all__ = ["MAX_BLANKS", "json_value", "rare", "raw_values", "string_text", "union_members"]
 
 _SHORT = 256  # a text that may not be longer is counted in characters that begin no markup
 MAX_BLANKS = 2  # between two tokens of JSON, so that a small model cannot spin in them
@@ -28,7 +28,8 @@ def json_value(
     arguments: Arguments, schema: Mapping[str, Any], place: str = "", markup: Sequence[str] = ()
 ) -> Format:
     """A JSON value of the schema, whose strings hold none of ``markup`` (from XGrammar 0.2.8 on)."""
-    forbidden = _IN_JSON + "".join(sorted({text[0] for text in markup}))
+    markup = [inside for text in markup if (inside := text.partition('"')[0])]  # a quote ends the string
+    forbidden = _IN_JSON + rare(markup)
     whole = arguments.standalone(_printable(arguments, dict(schema), place, forbidden))
     if "$defs" in whole:
         definitions = whole["$defs"].items()
@@ -73,7 +74,7 @@ def raw_values(payload: Tagged, arguments: Arguments, key: str, schema: dict[str
     # Where the format says the types, text is a string whatever it looks like.
     types = frozenset({"string"}) if words else arguments.read.types(key)
     markup = ["<", "&"] if payload.xml else _markup(payload)
-    firsts = "".join(sorted({text[0] for text in markup}))
+    firsts = rare(markup)
     members = union_members(arguments, schema)
     found: list[tuple[str, Format]] = []
     for member in members:
@@ -123,6 +124,12 @@ def union_members(arguments: Arguments, schema: dict[str, Any]) -> list[dict[str
             seen.add(member["$ref"])
             waiting.insert(0, arguments.definition(member["$ref"]))
     return members
+
+
+def rare(markup: Sequence[str]) -> str:
+    """Characters without which a text holds none of the markup: of each the first that is no letter or digit."""
+    found = {next((char for char in text if not char.isalnum()), text[0]) for text in markup}
+    return "".join(sorted(found))
 
 
 def _markup(payload: Tagged) -> list[str]:

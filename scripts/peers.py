@@ -24,6 +24,7 @@ PAGE = ROOT / "docs" / "peers.md"
 CORPUS = ROOT / "tests" / "corpus"
 LEFT_OUT = {
     "gpt_oss": "vLLM parses it by token ids, with the model's own tokenizer only",
+    "cohere_command": "its parser needs a package of Cohere's, which is not part of vLLM",
     "hy_v3": "its parser wants a tokenizer whose markers have one suffix; the tests' tokenizer has two",
     "hy_v4": "the same",
 }
@@ -175,16 +176,18 @@ def page() -> str:
     import vllm
     from transformers import AutoTokenizer
     from vllm.plugins import load_general_plugins
+    from vllm.tool_parsers import ToolParserManager
 
     from toolglot.core import get_dialect, list_dialects
 
     load_general_plugins()
+    registered = set(ToolParserManager.list_registered())
     tokenizer = AutoTokenizer.from_pretrained(tiny_model())
     summary, details = [], []
     for dialect in list_dialects():
         name = next(iter(get_dialect(dialect).engines.vllm.split()), "")
-        if not name or dialect in LEFT_OUT:
-            reason = LEFT_OUT.get(dialect, "no parser of vLLM's")
+        if name not in registered or dialect in LEFT_OUT:
+            reason = LEFT_OUT.get(dialect, "no parser in this version" if name else "no parser of vLLM's")
             summary.append(f"| `{dialect}` | – | – | – | {reason} |")
             continue
         count, found = differences(dialect, name, tokenizer)

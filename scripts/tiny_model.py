@@ -144,6 +144,28 @@ SPECIAL_MARKERS = [
     "[CALL_ID]",
     "[THINK]",
     "[/THINK]",
+    # Command
+    *(
+        f"<|{edge}_{tag}|>"
+        for tag in ("THINKING", "ACTION", "RESPONSE", "TEXT")
+        for edge in ("START", "END")
+    ),
+    # GigaChat 3
+    "<|message_sep|>\n\n",
+    "<|role_sep|>\n",
+    "<|function_call|>",
+    # PLaMo 3
+    "<|plamo:begin_",
+    "<|plamo:end_",
+    ":plamo|>",
+    "<|plamo:constrain|>",
+    "<|plamo:msg|>",
+    "<|plamo:tag|>",
+    # Inkling
+    "<|message_model|>",
+    "<|end_message|>",
+    *(f"<|content_{kind}|>" for kind in ("thinking", "text", "invoke_tool_json", "invoke_tool_text", "tool_error")),
+    "<|content_model_end_sampling|>",
 ]
 CHAT_MARKERS = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
 PIECES = 2000

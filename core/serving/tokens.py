@@ -115,7 +115,8 @@ def missing_markers(tokenizer: Any, dialect: Dialect) -> list[str]:
         return []
     texts = [marker.text for marker in markers]
     if dialect.messages is not None:
-        texts = [marker.text for region in dialect.regions for edge in region.edges for marker in edge.on]
+        within = [marker for region in dialect.regions for edge in region.edges for marker in edge.on]
+        texts = [marker.text for marker in within if marker.control]
     vocabulary = tokenizer.get_vocab()
     tokens = dict.fromkeys(re.match(r"<\|.*?\|>|.*", text, re.DOTALL).group() for text in texts)  # type: ignore[union-attr]
     return [token for token in tokens if token not in vocabulary]

@@ -140,6 +140,11 @@ KIMI = tuple(
 )  # fmt: skip
 HARMONY = tuple(f"<|{name}|>" for name in ("start", "end", "message", "channel", "constrain", "return", "call"))
 GIGACHAT = ("<|message_sep|>\n\n", "<|role_sep|>\n")
+INKLING = tuple(
+    f"<|{name}|>"
+    for name in ("message_model", "message_user", "end_message", "content_text", "content_thinking",
+                 "content_invoke_tool_json", "content_invoke_tool_text", "content_model_end_sampling")
+)  # fmt: skip
 COHERE_TURN = "<|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|>"
 COHERE = tuple(
     f"<|{name}|>"
@@ -525,6 +530,30 @@ FAMILIES = [
                 + lit("<|end|><|start|>assistant") + "{% endif %}{% if not m.tool_calls %}"
                 + lit("<|channel|>final<|message|>") + SAID + lit("<|return|>") + "{% endif %}"),
            HARMONY),
+    Family("Inkling", "inkling", "vLLM's encoder for thinkingmachines/Inkling",
+           chat("",
+                calls(lit("<|message_model|>") + NAME + lit("<|content_invoke_tool_json|>{\"name\":\"") + NAME
+                      + lit('","args":') + ARGUMENTS + lit("}<|end_message|>")),
+                "<|content_model_end_sampling|>", user="<|message_user|><|content_text|>", user_end="<|end_message|>",
+                body=THOUGHT + "{% if thought %}" + lit("<|message_model|><|content_thinking|>") + "{{ thought }}"
+                + lit("<|end_message|>") + "{% endif %}{% if m.content %}" + lit("<|message_model|><|content_text|>")
+                + SAID + lit("<|end_message|>") + "{% endif %}",
+                generation=lit("<|message_model|>")),
+           INKLING),
+    Family("Muse", "muse", "vLLM's example template for meta-models/Muse-Glimmer-30B",
+           chat("",
+                calls(lit("<|start|>assistant to=") + NAME
+                      + lit('<|message|><atem:function_calls>\n<atem:invoke name="') + NAME + lit('">\n')
+                      + pairs(lit('<atem:parameter name="') + "{{ k }}" + lit('">') + VALUE
+                              + lit("</atem:parameter>\n"))
+                      + lit("</atem:invoke>\n</atem:function_calls>")
+                      + "{% if loop.last %}" + lit("<|eot|>") + "{% else %}" + lit("<|eom|>") + "{% endif %}"),
+                "", user="<|start|>user<|message|>", user_end="<|eot|>",
+                body=THOUGHT + "{% if thought %}" + lit("<|start|>assistant to=self<|message|>") + "{{ thought }}"
+                + lit("<|eom|>") + "{% endif %}{% if not m.tool_calls %}" + lit("<|start|>assistant to=user<|message|>")
+                + SAID + lit("<|eot|>") + "{% endif %}",
+                generation=lit("<|start|>assistant")),
+           ("<|start|>", "<|message|>", "<|eom|>", "<|eot|>")),
     # JSON with the name inside
     Family("Mistral v3 to v7", "mistral", "mistral-common documentation, tokenizers v3 to v7",
            chat("", calls(JSON_CALL, lit(", "), lit("[TOOL_CALLS] ["), lit("]")), "</s>", user="[INST] ",
@@ -590,6 +619,15 @@ FAMILIES = [
     Family("Command A Plus, North", "cohere_command", "cohere-ai/melody, its cmd4 templates",
            cohere(lit("<|START_TEXT|>"), lit("<|END_TEXT|>"), reasoning=True),
            (*COHERE, "<|START_TEXT|>", "<|END_TEXT|>")),
+    Family("PLaMo 3", "plamo3", "vLLM's plamo3 parser; pfnet/plamo-3-nict-2b-base chat template for the turns",
+           chat("assistant<|plamo:msg|>",
+                calls(lit("<|plamo:begin_tool_request:plamo|><|plamo:begin_tool_name:plamo|>") + NAME
+                      + lit("<|plamo:end_tool_name:plamo|><|plamo:begin_tool_arguments:plamo|>")
+                      + lit("<|plamo:constrain|>json<|plamo:msg|>") + ARGUMENTS
+                      + lit("<|plamo:end_tool_arguments:plamo|><|plamo:end_tool_request:plamo|>"), "",
+                      lit("<|plamo:begin_tool_requests:plamo|>"), lit("<|plamo:end_tool_requests:plamo|>")),
+                "<|plamo:tag|>", user="user<|plamo:msg|>"),
+           ("<|plamo:begin_", "<|plamo:end_", ":plamo|>", "<|plamo:tag|>", "<|plamo:msg|>", "<|plamo:constrain|>")),
     Family("InternLM2, Intern-S1", "internlm2", "InternLM repository, chat format document",
            chatml(calls(lit("<|action_start|><|plugin|>\n") + PARAMETERS_CALL + lit("<|action_end|>"), lit("\n"))),
            ("<|im_start|>", "<|im_end|>", "<|action_start|>", "<|action_end|>", "<|plugin|>", "<|interpreter|>")),

@@ -40,7 +40,8 @@ def test_detect(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     status, lines = run(capsys, "detect", write(tmp_path, BY_NAME["Qwen3"]))
     assert status == 0
     assert lines[0] == "hermes"
-    assert lines[1] == "  ernie45, hermes read back the calls that its chat template writes"
+    assert {"ernie45", "hermes"} <= set(lines[1].replace(",", " ").split())
+    assert lines[1].endswith("read back the calls that its chat template writes")
     assert any("not ernie45" in line for line in lines)
 
 

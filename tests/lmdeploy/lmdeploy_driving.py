@@ -167,7 +167,8 @@ def ask(dialect: str, line: dict[str, Any], tokenizer: Any) -> Asked | None:
     read = read_settings(environment)
     assert not read.problems
     opens = options.pop("starts_in_reasoning", spec.start.region == "reasoning")
-    arguments = {"turn": spec.start.turn, "opened": spec.reasoning.open if opens and spec.reasoning else ""}
+    opener = spec.reasoning.open if spec.reasoning else spec.messages.reasoning if spec.messages else ""
+    arguments = {"turn": spec.start.turn, "opened": opener if opens else ""}
     messages = history(options.pop("previous_calls", 0))
     reasoning = "same" if options.pop("reasoning", True) else None
     assert not set(options) - FIELDS, options

@@ -14,6 +14,8 @@ from walks import Grammar
 
 from toolglot.core import ConfigurationError, get_dialect, list_dialects, structural_tag
 from toolglot.core.number_ranges import integers, numbers
+from toolglot.core.serving.constrain import checked_tag
+from toolglot.core.serving.prompt import Thinking
 from toolglot.core.tag_patterns import rewrite_pattern
 from toolglot.core.tag_schema import Arguments
 
@@ -140,6 +142,42 @@ def test_what_no_grammar_says_is_refused_where_strict() -> None:
     with pytest.raises(ConfigurationError, match=r"'unique'.*strict.*uniqueItems"):
         structural_tag("hermes", [tool("unique", UNIQUE, strict=True)], "required")
     assert structural_tag("hermes", [tool("fine", N, strict=True)], "required") is not None
+
+
+def problem_with_kanji(tag: str) -> str | None:
+    """Stands for a version of XGrammar with a limit of its own."""
+    return "no kanji" if "\u4e2d" in tag else None
+
+
+def checked(tool_: dict[str, Any]) -> Any:
+    return checked_tag(
+        "hermes", [tool("ok", N), tool_], "required",
+        thinking=Thinking.CLOSED, parallel_tool_calls=True, problem_of=problem_with_kanji,
+    )  # fmt: skip
+
+
+def test_what_xgrammar_refuses_is_left_free(caplog: pytest.LogCaptureFixture) -> None:
+    """Only the argument at fault loses its schema."""
+    schema = {
+        "type": "object",
+        "properties": {"fine": {"type": "integer"}, "bad": {"const": "\u4e2d"}},
+        "required": ["fine", "bad"],
+    }
+    with caplog.at_level(logging.WARNING, "toolglot"):
+        found = checked(tool("partly", schema))
+    tags = found.tag["format"]["tags"]
+    [properties] = [each["content"]["json_schema"]["properties"] for each in tags if "partly" in each["begin"]]
+    assert properties == {"fine": {"type": "integer"}, "bad": {}}
+    assert "'partly'" in caplog.text and "bad" in caplog.text
+    with pytest.raises(ValueError, match=r"'partly'.*no kanji"):
+        checked(tool("partly", schema, strict=True))
+
+
+def test_a_tag_is_kept_by_what_the_request_says() -> None:
+    """Equal tools give the kept tag; true and 1 are equal for Python only."""
+    one_, two = (checked(tool("kept", one({"const": value}))) for value in (1, True))
+    assert checked(tool("kept", one({"const": 1}))) is one_
+    assert one_.text != two.text
 
 
 # -- blanks -----------------------------------------------------------------------------------------------------

@@ -24,6 +24,10 @@ class Grammar(Sampler):
         tags = {"type": "tags_with_separator", "tags": self._triggered["tags"], "separator": "", "at_least_one": True}
         return self.compile({**tags, "stop_after_first": True})
 
+    def begins_with_trigger(self, text: str) -> bool:
+        """Whether a text begins with an opener that may stand anywhere."""
+        return self._triggered is not None and text.startswith(tuple(self._triggered["triggers"]))
+
     def parts(self, text: str) -> list[tuple[bool, str]]:
         """A text of `auto` cut into free text (False) and calls (True), as the grammar has it."""
         if self._triggered is None:

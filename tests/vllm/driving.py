@@ -192,7 +192,8 @@ def prompt_of(dialect: Dialect, opens: bool) -> str:
     """The end of a prompt, behind an earlier turn that has thought and called."""
     reasoning = dialect.reasoning
     earlier = f"{reasoning.open}Earlier{reasoning.close}" if reasoning is not None else ""
-    opened = reasoning.open if opens and reasoning is not None else ""
+    opener = reasoning.open if reasoning is not None else dialect.messages.reasoning if dialect.messages else ""
+    opened = opener if opens else ""
     return f"Hello{dialect.start.turn}{earlier}Yes.<|im_end|>And now?{dialect.start.turn}{opened}"
 
 
