@@ -173,12 +173,14 @@ class StrayFilter:
     def feed(self, text: str, ids: Sequence[int]) -> str:
         """The text of one engine step without the tokens that are none of the dialect's."""
         stray = self._stray
-        if len(ids) > MANY and not self._due and not any(map(text.__contains__, self._firsts)):
+        if (len(ids) > MANY or self._unread) and not self._due and not any(map(text.__contains__, self._firsts)):
             self._unread.append(ids)
             return text
-        for earlier in self._unread:
-            self._due.extend(stray[number] for number in earlier if number in stray)
-        self._unread.clear()
+        if self._unread:
+            for earlier in self._unread:
+                if not stray.keys().isdisjoint(earlier):
+                    self._due.extend(stray[number] for number in earlier if number in stray)
+            self._unread.clear()
         if not stray.keys().isdisjoint(ids):
             self._due.extend(stray[number] for number in ids if number in stray)
         if not self._due:
