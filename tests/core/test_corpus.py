@@ -22,7 +22,7 @@ from toolglot.core import list_dialects, parse
 
 LINES = all_lines()
 QUICK = os.environ.get("TOOLGLOT_TEST_PROFILE") == "quick"
-RANDOM_SPLITS = 20 if QUICK else 200
+RANDOM_SPLITS = {"quick": 20, "deep": 200}.get(os.environ.get("TOOLGLOT_TEST_PROFILE", ""), 50)
 STEP = 7 if QUICK else 1  # every place of a single split, or every seventh
 
 

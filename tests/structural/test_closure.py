@@ -22,7 +22,7 @@ from schemas import ALL, EXACT, choices, tools_for
 from walks import Failure, Grammar, shrink, splits
 
 from toolglot.core import ResponseParser, assemble, get_dialect, list_dialects
-from toolglot.core.spec import Call, Dialect, Goto, Push
+from toolglot.core.spec import Call, Dialect, Goto, Push, Skip
 from toolglot.core.structural import build_tag
 from toolglot.core.tools import is_forced
 
@@ -31,8 +31,8 @@ SEED = os.environ.get("TOOLGLOT_CLOSURE_SEED", "1")
 WALKS = 6 if FULL else 3
 REASONING: dict[str, Any] = {"none": False, "open": True, "optional": "optional"}
 COMBINATIONS = list(itertools.product(choices(), REASONING, (True, False)))
-# The grammar does not count: the parser gives the second call a number of its own. Free text may look like the beginning
-# of a call to a format without closers; that it comes out as text is checked.
+# The grammar does not count: the parser gives the second call a number of its own. Free text may look like the
+# beginning of a call to a format without closers; that it comes out as text is checked.
 ANOMALIES = {"duplicate_id", "refuted_block"}
 
 
@@ -111,10 +111,10 @@ class Case:
         return None
 
     def bare(self, content: str) -> str:
-        """Content without the tags that only say where an answer begins and ends, and the newlines around them."""
+        """Content without tags that are never shown, and the newlines around them."""
         answer = self.dialect.answer
         tags = {answer.open, answer.close} if answer is not None else set()
-        tags |= {m.text for edge in self.dialect.openers if isinstance(edge.do, Goto) for m in edge.on}
+        tags |= {m.text for edge in self.dialect.openers if isinstance(edge.do, (Goto, Skip)) for m in edge.on}
         if not tags:
             return content
         for tag in sorted(tags, key=len, reverse=True):
