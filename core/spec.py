@@ -49,7 +49,7 @@ class Envelope:
     ``shape``: "object" also reads several objects one after the other, "array" wants a list, "either" both.
     ``key_is_name``: an object's first key is the name, its value the arguments.
     ``canonical`` is the template's own spelling of one call, ``brackets`` stand around an array of them, ``between``
-    between two.
+    between two; "" where a block holds one object only.
     """
 
     name: str = "name"
@@ -76,8 +76,8 @@ class Named:
 
 @dataclass(frozen=True)
 class Tagged:
-    """A head with the name, and {id} where ids are written, then arguments between delimiters, typed by the tool's schema
-    or by the format itself.
+    """A head with the name, and {id} where ids are written, then arguments between delimiters, typed by the tool's
+    schema or by the format itself.
 
     ``argument`` is a template with {key} and {value}; a newline next to {value} is markup, at most one on each
     side. ``tail`` ends the call; "" where the closer around it does. ``around`` are the opener of what encloses the

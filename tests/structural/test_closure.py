@@ -142,9 +142,11 @@ class Case:
         """The content of a text of `auto`, by the framing rules of docs/rules.md, and the number of calls at least."""
         messages = self.dialect.messages
         if messages is not None:
-            if text.startswith(messages.content):
-                return text[len(messages.content) :], 0
-            return "", 1
+            if not text.startswith(messages.content):
+                return "", 1
+            content, more, _ = text[len(messages.content) :].partition(messages.turn)
+            closer = messages.block.close[0]
+            return content.removesuffix(closer) if messages.turn.startswith(closer) else content, int(bool(more))
         if self.calls_at_start(text) and not self.grammar.begins_with_trigger(text):
             return "", 1
         parts = self.grammar.parts(text)

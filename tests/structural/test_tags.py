@@ -192,7 +192,8 @@ def test_blanks_are_bounded(dialect: str) -> None:
     for seed in range(20):
         tokens = grammar.walk(random.Random(seed))
         if tokens is not None:
-            assert not re.search(r"[ \t\r\n]{4}", "".join(tokens)), "".join(tokens)
+            text = "".join(tokens).replace("\n    {", "{")  # a template's own indentation of calls
+            assert not re.search(r"[ \t\r\n]{4}", text), text
 
 
 # -- pieces -----------------------------------------------------------------------------------------------------
