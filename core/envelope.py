@@ -256,6 +256,8 @@ class EnvelopeReader:
 
     def _next(self, buf: Buffer, final: bool) -> Verdict | None:
         """Behind an object: another one, the end of the list, or the end of the payload."""
+        if not self._in_list and not self._spec.between:
+            return Verdict.DONE
         text = buf.text
         at = buf.blanks()
         if text[at : at + 1] in self._separators and not self._comma:

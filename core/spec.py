@@ -49,7 +49,7 @@ class Envelope:
     ``shape``: "object" also reads several objects one after the other, "array" wants a list, "either" both.
     ``key_is_name``: an object's first key is the name, its value the arguments.
     ``canonical`` is the template's own spelling of one call, ``brackets`` stand around an array of them, ``between``
-    between two.
+    between two; "" where a block holds one object only.
     """
 
     name: str = "name"

@@ -137,9 +137,8 @@ class _Response:
             found = None, edge.do.block
         elif isinstance(edge.do, Push):
             section = self._regions[edge.do.region]
-            calls = (each.do for each in section.edges if isinstance(each.do, Call) and not _is_builtin(each))
-            inner = next(calls, None)
-            found = None if inner is None else (section, inner.block)
+            inner = [each.do.block for each in section.edges if isinstance(each.do, Call) and not _is_builtin(each)]
+            found = (section, inner[0]) if inner else None
         if found is not None:
             for marker in markers:
                 yield _Way(marker, *found)
@@ -254,7 +253,7 @@ class _Response:
         edges += self._edges(Sink.CONTENT)
         edges += [edge for edge in self._edges(Sink.SECTION) if _is_builtin(edge)]
         tags = {tag_ for each in self._tags() for tag_ in (each.open, each.close)} if self._reasoning else set()
-        markers = [marker for edge in edges for marker in edge.on if marker.at != "start" and not marker.plain]
+        markers = [marker for edge in edges for marker in edge.on if marker.at != "start"]
         return {marker.text.strip("\n") for marker in markers} | tags
 
     def _tags(self) -> list[Reasoning]:

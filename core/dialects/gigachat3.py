@@ -16,21 +16,20 @@ The newlines behind the two separators are part of these tokens. Both generation
 says which one a structural tag writes. The role without the separator in front of it is read too. A separator that
 opens no call ends a message; it is not shown.
 
-The models make one call a turn; several objects in a row are several calls. No reasoning.
+The models make one call a turn; a second one needs an opener of its own. No reasoning.
 """
 
 from ..markers import Marker
 from ..registry import register
-from ..spec import Call, CallBlock, Dialect, Edge, Engines, Envelope, Skip, Start, on
+from ..spec import Call, CallBlock, Dialect, Edge, Engines, Envelope, Goto, Start, on
 
 SEPARATOR, ROLE, CALL = "<|message_sep|>", "function call<|role_sep|>", "<|function_call|>"
-OBJECT = CallBlock(Envelope(shape="object"))
+OBJECT = CallBlock(Envelope(shape="object", between=""))
 
 MESSAGE = Edge(
     (
-        *(Marker(f"{SEPARATOR}{first}{ROLE}{second}") for first in ("\n\n", "") for second in ("\n", "")),
+        Marker(f"{SEPARATOR}\n\n{ROLE}\n"),
         Marker(f"{ROLE}\n", plain=True),
-        Marker(ROLE, plain=True),
     ),
     Call(OBJECT),
 )
@@ -40,7 +39,7 @@ TOKEN = on(Call(OBJECT), CALL)
 def gigachat(name: str, *calls: Edge, summary: str) -> Dialect:
     return Dialect(
         name,
-        openers=(*calls, on(Skip(), f"{SEPARATOR}\n\n", SEPARATOR)),
+        openers=(*calls, on(Goto("plain"), f"{SEPARATOR}\n\n", SEPARATOR)),
         start=Start("plain", turn="assistant<|role_sep|>\n"),
         stops=("</s>",),
         keep_special=True,

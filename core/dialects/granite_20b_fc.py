@@ -15,7 +15,7 @@ fits: a call to a tool that nobody declared. No reasoning.
 from ..registry import register
 from ..spec import Call, CallBlock, Dialect, Engines, Envelope, Start, on
 
-CALL = CallBlock(Envelope(shape="object"), pad=(" ", ""))
+CALL = CallBlock(Envelope(shape="object", between=""), pad=(" ", ""))
 
 register(
     Dialect(

@@ -146,10 +146,9 @@ class Case:
         if messages is not None:
             if not text.startswith(messages.content):
                 return "", 1
-            content, turn, _ = text[len(messages.content) :].partition(messages.turn)
-            if turn and messages.several:
-                return content, 1
-            return content.removesuffix(messages.block.close[0] if messages.several else ""), 0
+            content, more, _ = text[len(messages.content) :].partition(messages.turn)
+            closer = messages.block.close[0]
+            return content.removesuffix(closer) if messages.turn.startswith(closer) else content, int(bool(more))
         if self.calls_at_start(text) and not self.grammar.begins_with_trigger(text):
             return "", 1
         parts = self.grammar.parts(text)
