@@ -5,10 +5,12 @@ VENV := .venv
 # The engine-free part uses the engine's environment where there is one, else a small one of its own.
 CORE_VENV := $(if $(wildcard $(VENV)/toolglot-stamps.json),$(VENV),.venv-core)
 
-.PHONY: help demo test test-core install install-core lint types core quick vllm lmdeploy closure closure-full package test-compat bench clean
+.PHONY: help demo demo-lmdeploy test test-core install install-core lint types core quick vllm lmdeploy closure \
+	closure-full package test-compat bench clean
 
 help:
 	@echo "make demo       a tool call through a real vLLM server on the CPU, with a tiny random model"
+	@echo "make demo-lmdeploy  the same through LMDeploy's API server, on a stand-in for its engine"
 	@echo "make test       all checks and tests"
 	@echo "make test-core  those that need no engine, with fewer splits and examples"
 	@echo "make test-compat  the vLLM plugin's tests inside other versions of vLLM (downloads their wheels)"
@@ -18,6 +20,9 @@ help:
 
 demo: install
 	$(VENV)/bin/python scripts/demo.py
+
+demo-lmdeploy: install
+	$(VENV)/bin/python scripts/demo.py --engine lmdeploy
 
 test: install
 	$(MAKE) --no-print-directory lint types core vllm lmdeploy closure package
@@ -53,6 +58,7 @@ test-compat: install
 
 lmdeploy:
 	$(VENV)/bin/python -m pytest tests/lmdeploy
+	$(VENV)/bin/python -m pytest tests/engines
 
 closure:
 	$(VENV)/bin/python -m pytest tests/structural -n auto

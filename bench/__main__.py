@@ -34,7 +34,7 @@ def main() -> int:
     options.add_argument("--output", type=Path, help="also write the table to this file")
     arguments = options.parse_args()
     logging.disable(logging.CRITICAL)
-    tokenizer = None if arguments.no_vllm else _tokenizer()
+    tokenizer = None if arguments.no_vllm else tiny_tokenizer()
     lines = [
         f"Microseconds per {CHUNK}-character chunk, median of {arguments.repeats} interleaved runs.",
         "",
@@ -127,7 +127,7 @@ def _time(run: Callable[[], Any], times: int = 1) -> float:
     return (process_time() - started) / times
 
 
-def _tokenizer() -> Any:
+def tiny_tokenizer() -> Any:
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "scripts"))
     from tiny_model import tiny_model
     from transformers import AutoTokenizer

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 TOOL: dict[str, Any] = {
@@ -19,6 +19,7 @@ TOOL: dict[str, Any] = {
     },
 }
 
+_STRING = {"type": "string"}
 _PROSE = "The north gate was closed in the storm, so the carts took the lower road by the mill. "
 _CODE = 'for name in sorted(names):\n    if limit < 3 and name != "":\n        total[name] = {"n": 1}\n'
 
@@ -50,6 +51,8 @@ _SPELLING = {
 }
 # Markers that are one token in the families' vocabularies arrive whole, as they do in an engine.
 _TOKENS = re.compile(r"(</?tool_call>|<[|｜][^<>]*?[|｜]>|\[TOOL_CALLS\]|\[ARGS\])")
+# Parsers that are written for whole tokens never meet the inside of these.
+_TAGS = re.compile(_TOKENS.pattern + r"|</?(?:parameter|function)[^<>\n]*>")
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,19 @@ class Workload:
     text: str
     content: str | None
     arguments: dict[str, str] | None
+    tool: dict[str, Any] = field(default_factory=lambda: TOOL)
+
+    def aligned(self, size: int) -> list[str]:
+        """The text in chunks of about ``size`` characters: no cut is inside a marker or a tag."""
+        chunks: list[str] = []
+        start = 0
+        tags = [found.span() for found in _TAGS.finditer(self.text)]
+        inside = {at: end for begin, end in tags for at in range(begin + 1, end)}
+        while start < len(self.text):
+            end = inside.get(start + size, start + size)
+            chunks.append(self.text[start:end])
+            start = end
+        return chunks
 
     def chunks(self, size: int) -> list[str]:
         """The text in chunks of ``size`` characters, markers whole."""
@@ -105,6 +121,16 @@ def argument(dialect: str, size: int, *, code: bool = False) -> Workload:
     kind = "code" if code else "string"
     raw = before + _written(style, values) + after
     return Workload(f"{kind} argument {size // 1024} KB", dialect, raw, None, values)
+
+
+def short_strings(dialect: str, size: int) -> Workload:
+    """One call with very many short string arguments."""
+    before, after, style = _SPELLING[dialect]
+    values = {f"k{at:04d}": _PROSE[at % 70 : at % 70 + 6] for at in range(size // 20)}
+    function = {"name": "write_file", "parameters": {"type": "object", "properties": dict.fromkeys(values, _STRING)}}
+    raw = before + _written(style, values) + after
+    tool = {"type": "function", "function": function}
+    return Workload(f"short strings {size // 1024} KB", dialect, raw, None, values, tool)
 
 
 DIALECTS = list(_SPELLING)

@@ -6,8 +6,6 @@ block is dropped and counted, as a call to a tool that nobody offered is.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
 from functools import lru_cache
 
 from .buffer import Buffer
@@ -23,14 +21,14 @@ def _closers(close: tuple[str, ...]) -> Matcher[str]:
 class BuiltinReader:
     """Reads up to the closer, which is left to the block."""
 
-    __slots__ = ("_calls", "_closers", "passing", "passing_stop")
+    __slots__ = ("_calls", "_closers")
 
     def __init__(self, calls: Calls, close: tuple[str, ...]) -> None:
         self._calls = calls
         self._closers = _closers(close)
-        self.passing = False
-        self.passing_stop: Callable[[str], re.Match[str] | None] = re.compile("").search
         calls.head()
+
+    passing_stop = scanner = None  # see Reader
 
     def feed(self, buf: Buffer, final: bool) -> Verdict:
         """Settle what can be; see Verdict."""

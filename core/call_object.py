@@ -33,16 +33,13 @@ class CallObjectReader:
         self._literal: LiteralReader | None = None
         calls.head()
 
-    @property
-    def passing(self) -> bool:
-        """Text without a character of ``passing_stop`` would go out unchanged."""
-        return self._literal is not None and self._literal.in_string
+    scanner = None  # see Reader
 
     @property
-    def passing_stop(self) -> Callable[[str], re.Match[str] | None]:
-        """Search for such a character; asked only while ``passing``."""
-        assert self._literal is not None
-        return self._literal.string_stop.search
+    def passing_stop(self) -> Callable[[str], re.Match[str] | None] | None:
+        """See Reader."""
+        literal = self._literal
+        return literal.string_stop.search if literal is not None and literal.in_string else None
 
     def feed(self, buf: Buffer, final: bool) -> Verdict:
         """Settle what can be; see Verdict."""

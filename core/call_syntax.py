@@ -9,6 +9,7 @@ newlines. A closer of the block ends a call that is open.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from .buffer import Buffer
 from .calls import Calls, Gate, ObjectWriter
@@ -28,7 +29,7 @@ class CallSyntaxReader:
 
     __slots__ = (
         "_calls", "_ends", "_head", "_in_call", "_key_length", "_lines", "_literal", "_named", "_pair", "_spec",
-        "_state", "_unnamed", "_writer", "passing_stop",
+        "_state", "_unnamed", "_writer",
     )  # fmt: skip
 
     def __init__(self, spec: CallSyntax, calls: Calls, ends: Ends) -> None:
@@ -45,16 +46,16 @@ class CallSyntaxReader:
         self._pair = 0  # where the argument in progress begins
         self._key_length = -1  # of the key in progress, once known
         self._named = True  # the value in progress has a key
-        self.passing_stop = LiteralReader().string_stop.search
         calls.head()
 
+    scanner = None  # see Reader
+
     @property
-    def passing(self) -> bool:
-        """Text without a character of ``passing_stop`` would go out unchanged."""
+    def passing_stop(self) -> Callable[[str], re.Match[str] | None] | None:
+        """See Reader."""
         if self._state == _VALUE and self._named and self._literal.in_string:
-            self.passing_stop = self._literal.string_stop.search
-            return True
-        return False
+            return self._literal.string_stop.search
+        return None
 
     def feed(self, buf: Buffer, final: bool) -> Verdict:
         """Settle what can be; see Verdict."""

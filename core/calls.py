@@ -130,6 +130,7 @@ class Calls:
 
     def begin(self, name: str, wire_id: str | None = None) -> Gate:
         """The name is complete: the call goes out, is dropped, or is no call."""
+        name = self._meant(name)
         if self.rollback and self.overdue > 0:
             return Gate.TEXT  # as if it had been noticed when the limit was passed
         gate = self._judge(name)
@@ -236,13 +237,21 @@ class Calls:
                 return made
             number += 1
 
+    def _meant(self, name: str) -> str:
+        """A tool in a namespace of its own name, ``f.f``, is ``f`` where only that is known: templates that announce
+        every tool as a namespace (Muse) make models write so."""
+        half, _, rest = name.partition(".")
+        if half == rest and self._functions is not None and name not in self._functions and half in self._functions:
+            return half
+        return name
+
     def may_call(self, beginning: str) -> bool:
         """Whether a tool that may be called has a name that begins so."""
         return self._functions is None or any(name.startswith(beginning) for name in self._functions)
 
     def schema(self, name: str) -> ToolSchema:
         """The schema of a tool's arguments; one that knows nothing where the tool is not known."""
-        function = self._functions.get(name) if self._functions is not None else None
+        function = self._functions.get(self._meant(name)) if self._functions is not None else None
         return ToolSchema(None if function is None else function.get("parameters"))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import os
 import pkgutil
 import sys
 from collections.abc import Sequence
@@ -13,13 +14,21 @@ from .errors import ConfigurationError
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line; returns the exit status. Wrong requests exit with 2 and one line on standard error."""
-    arguments = _arguments().parse_args(argv)
+    """Run the command line; returns the exit status. Wrong requests exit with 2 and one line on standard error.
+
+    A reader that closes the pipe, and Ctrl-C, end it without a word: 1, and 130 as in a shell.
+    """
     try:
-        return int(arguments.run(arguments))
+        arguments = _arguments().parse_args(argv)
+        status = int(arguments.run(arguments))
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left is flushed at exit
+        return 1
+    except KeyboardInterrupt:
+        return 130
     except (ConfigurationError, OSError, UnicodeDecodeError) as error:
-        if isinstance(error, BrokenPipeError):
-            return 1
         print(f"toolglot: {error}", file=sys.stderr)
         return 2
 

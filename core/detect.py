@@ -22,13 +22,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from .deltas import Message, assemble
+from .markers import Marker
 from .model_files import Model
 from .own_spelling import parting, pieces, tags
 from .probes import ONE, SAID, TOOLS, Probe, Probes, probe
 from .registry import get_dialect, list_dialects
 from .response import ResponseParser, prompt_opens_reasoning
 from .serving.tokens import as_spelled, missing_markers
-from .spec import Dialect, Skip
+from .spec import Dialect
+from .table import leads_to_call
 
 __all__ = ["Detection", "detect", "quiet", "reads_back"]
 
@@ -209,7 +211,7 @@ def _without_calls(model: Model, found: Probes) -> Detection:
     if not fits:
         reasons.append("no dialect's control tokens are in its vocabulary")
         return Detection(None, _marked(model), tuple(reasons), model.notes)
-    markers = ", ".join(sorted(tag for tag in tags(fits[0]) if tag in model.vocabulary)) or "the control tokens"
+    markers = ", ".join(sorted(model.vocabulary & {*tags(fits[0]), *_opener_texts(fits[0])}))
     whose = "of no other dialect" if len(fits) == 1 else "of several dialects"
     found_ = _decided(model, fits, [*reasons, f"its tokenizer has {markers}, {whose}"], found.generation)
     return replace(found_, notes=(*found_.notes, "no call could be read back"))
@@ -217,7 +219,7 @@ def _without_calls(model: Model, found: Probes) -> Detection:
 
 def _only_tokens(dialect: Dialect) -> bool:
     """Whether all calls of a dialect begin with control tokens."""
-    markers = [marker for edge in dialect.openers for marker in edge.on if not isinstance(edge.do, Skip)]
+    markers = [marker for edge in dialect.openers if leads_to_call(dialect, edge) for marker in edge.on]
     return dialect.keep_special and all(marker.consume and not marker.plain for marker in markers)
 
 
@@ -228,7 +230,8 @@ def _dialects(model: Model) -> list[Dialect]:
 def _marked(model: Model) -> tuple[str, ...]:
     """Dialects whose openers occur in the template's text, or else hold special tokens."""
     template = model.template or ""
-    named = dict.fromkeys(dialect.name for dialect, text in _openers(model) if len(text) > 2 and text in template)
+    openers = [(dialect.name, opener.text) for dialect, opener in _openers(model)]
+    named = dict.fromkeys(name for name, text in openers if len(text) > 2 and text in template)
     return tuple(named) or _by_tokens(model)
 
 
@@ -236,12 +239,20 @@ def _by_tokens(model: Model) -> tuple[str, ...]:
     """Dialects whose openers hold special tokens of the tokenizer."""
     special = [token for token in model.special if len(token) > 3]
     return tuple(
-        dict.fromkeys(dialect.name for dialect, text in _openers(model) if any(token in text for token in special))
+        dict.fromkeys(
+            dialect.name
+            for dialect, opener in _openers(model)
+            if not opener.plain and any(token in opener.text for token in special)
+        )
     )
 
 
-def _openers(model: Model) -> list[tuple[Dialect, str]]:
-    return [(dialect, marker.text) for dialect in _dialects(model) for edge in dialect.openers for marker in edge.on]
+def _opener_texts(dialect: Dialect) -> list[str]:
+    return [marker.text for edge in dialect.openers for marker in edge.on]
+
+
+def _openers(model: Model) -> list[tuple[Dialect, Marker]]:
+    return [(dialect, marker) for dialect in _dialects(model) for edge in dialect.openers for marker in edge.on]
 
 
 @contextmanager

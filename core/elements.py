@@ -41,7 +41,7 @@ class ElementsReader:
 
     __slots__ = (
         "_alone", "_calls", "_confirm", "_constrained", "_end_of_tag", "_ending", "_grammar", "_head", "_leaf",
-        "_marked", "_pair", "_peek", "_seen", "_state", "_tag", "_writer", "passing_stop",
+        "_marked", "_pair", "_peek", "_seen", "_state", "_tag", "_writer",
     )  # fmt: skip
 
     def __init__(self, spec: Elements, calls: Calls, confirm: bool, constrained: bool) -> None:
@@ -61,13 +61,14 @@ class ElementsReader:
         self._ending = _OWN
         self._end_of_tag = 0
         self._state = _HEAD
-        self.passing_stop: Callable[[str], re.Match[str] | None] = self._grammar.stop
         calls.head()
 
+    scanner = None  # see Reader
+
     @property
-    def passing(self) -> bool:
-        """Text without a character of ``passing_stop`` would go out unchanged."""
-        return self._state == _TEXT and self._leaf is not None and self._leaf.passing
+    def passing_stop(self) -> Callable[[str], re.Match[str] | None] | None:
+        """See Reader."""
+        return self._grammar.stop if self._state == _TEXT and self._leaf is not None and self._leaf.passing else None
 
     def feed(self, buf: Buffer, final: bool) -> Verdict:
         """Settle what can be; see Verdict."""

@@ -51,12 +51,12 @@ class EnvelopeReader:
         self._arguments = ArgumentsReader(self._emit)
         self._skipper = JsonValueScanner()
 
-    @property
-    def passing(self) -> bool:
-        """Text without a quote or backslash would go out unchanged."""
-        return self._state == _ARGUMENTS and self._arguments.in_string
+    passing_stop = None  # see Reader
 
-    passing_stop = staticmethod(STRING_STOP)
+    @property
+    def scanner(self) -> JsonValueScanner | None:
+        """See Reader."""
+        return self._arguments.flowing if self._state == _ARGUMENTS else None
 
     def _emit(self, text: str) -> None:
         self._given = True

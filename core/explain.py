@@ -41,6 +41,8 @@ MEANINGS = {
     "stray_marker": "a marker where it means nothing was swallowed",
     "stray_bracket": "brackets too many behind a payload were dropped",
     "missing_closer": "a closer is missing: implied by what follows",
+    "missing_opener": "an argument's opener is missing: implied by what follows",
+    "renamed_item": "an element of an array has another name than the format's: read as an item",
     "string_arguments": "the arguments were a JSON string that holds an object: unwrapped",
     "wrapped_arguments": "one argument held all others: unwrapped",
     "non_json_arguments": "the arguments are no JSON: passed on as they are",

@@ -130,14 +130,12 @@ class HeadReader:
             reached = self._head.literals[self._at].after_blanks(buf, final)
             if reached is Verdict.MORE:
                 return Verdict.MORE
-            if reached is None and self._head.open and self._at == len(steps) - 1 and buf.scan < len(buf.text):
-                buf.restart()
-                self.missing = True
-                break
             if reached is None:
-                at_end = final and buf.scan >= len(buf.text)
-                if final and not at_end:
-                    at_end = self._partial(buf, step)
+                at_end = final and self._partial(buf, step)
+                if self._head.open and self._at == len(steps) - 1 and not at_end:
+                    buf.restart()
+                    self.missing = True
+                    break
                 buf.advance(buf.scan)
                 return Verdict.CUT if at_end else Verdict.REFUTED
             assert isinstance(reached, int)

@@ -1,13 +1,14 @@
 """Headers: text that says what the message behind it is, captured and handed to the dialect's Route.
 
-A header is never shown. Text that cannot begin one is content at once; a header that is ended by another marker, or cut
-by the end of the input, is broken: dropped and counted.
+A header is never shown. Text that cannot begin one (in some families any can) is content at once; a header that is
+ended by another marker, or cut by the end of the input, is broken: dropped and counted.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .head import is_name
 from .spec import Call, Goto, Route, Sink
 from .table import CompiledRegion
 
@@ -20,7 +21,7 @@ LIMIT = 256  # characters of a header
 def step(machine: Machine, region: CompiledRegion, final: bool) -> bool:
     """Capture a header and let it decide. False: needs more text."""
     buf = machine.buf
-    if machine.fresh:
+    if machine.fresh and region.header.longest:
         if region.header.stands(buf.text, buf.pos):
             machine.fresh = False
         elif not region.header.begins(buf.text, buf.pos):
@@ -40,10 +41,13 @@ def step(machine: Machine, region: CompiledRegion, final: bool) -> bool:
     header = buf.text[buf.pos:buf.start]
     do = arc.edge.do
     if not isinstance(do, Route):
-        _broken(machine, buf.end)
+        if header:
+            _broken(machine, buf.end)
         machine.take(arc, buf.start, buf.start, buf.end)
         return True
     action = do.by(header)
+    if header and not region.header.longest and not (isinstance(action, Call) and is_name(header)):
+        machine.anomalies["dropped_characters"] += len(header)  # any text, and more than a tool's name
     if isinstance(action, Goto):
         if machine.regions[action.region].sink is Sink.DROPPED:
             machine.anomalies["builtin_tool"] += 1

@@ -16,8 +16,10 @@ from collections.abc import Callable
 from .buffer import BLANKS, Buffer
 
 _STRUCTURE = re.compile(r'["{}\[\]]').search
+# Plain text and whole strings without escapes. Each string begins with its quote, so nothing is tried twice but one
+# that the chunk cuts.
+_PLAIN_RUN = re.compile(r'[^"{}\[\]]*(?:"[^"\\]*"[^"{}\[\]]*)*').match
 STRING_STOP = re.compile(r'["\\]').search  # what can end a JSON string or needs a second look inside it
-STRING_PAIR = ('"', "\\")  # the same as plain characters
 _SCALAR_END = re.compile(r"[\s,\]}<]").search
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", '"': '"', "\\": "\\", "/": "/"}
 
@@ -62,6 +64,8 @@ class JsonValueScanner:
                 pos += 1
                 state = _STRING
             elif state == _PLAIN:
+                if self._depth > 0 and (run := _PLAIN_RUN(text, pos)):
+                    pos = run.end()
                 found = _STRUCTURE(text, pos)
                 if found is None:
                     pos = size
@@ -87,6 +91,15 @@ class JsonValueScanner:
         return pos
 
 
+    def passes(self, text: str) -> bool:
+        """Follow a chunk that lies inside the value as a whole. False: it does not, and nothing has happened."""
+        state, depth = self._state, self._depth
+        if self.feed(text, 0) == len(text) and not self.done:
+            return True
+        self._state, self._depth, self.done = state, depth, False
+        return False
+
+
 class ArgumentsReader:
     """Reads one JSON value from the buffer as the arguments of a call."""
 
@@ -100,9 +113,9 @@ class ArgumentsReader:
         self.unwrapped = False
 
     @property
-    def in_string(self) -> bool:
-        """In a string of a value that goes out as written."""
-        return self.scanner.in_string and not self._unwrapping
+    def flowing(self) -> JsonValueScanner | None:
+        """The scanner, while all text inside the value goes out as written."""
+        return self.scanner if self.started and not self._unwrapping else None
 
     def feed(self, buf: Buffer, final: bool) -> bool:
         """Settle what can be. True: the value ended at ``pos``. False: more text."""
@@ -201,4 +214,4 @@ def _decode_escape(escape: str) -> str:
     return _ESCAPES.get(escape[1:], escape)
 
 
-__all__ = ["BLANKS", "STRING_PAIR", "STRING_STOP", "ArgumentsReader", "JsonValueScanner"]
+__all__ = ["BLANKS", "STRING_STOP", "ArgumentsReader", "JsonValueScanner"]

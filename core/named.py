@@ -12,7 +12,7 @@ from functools import lru_cache
 from .buffer import Buffer
 from .calls import Calls, Gate
 from .head import HeadReader, compile_head
-from .json_scanner import STRING_STOP, ArgumentsReader
+from .json_scanner import ArgumentsReader, JsonValueScanner
 from .markers import Matcher, Verdict
 from .spec import Named
 
@@ -33,19 +33,19 @@ class NamedReader:
         self._calls = calls
         self._confirm = confirm
         self._closers = _closers(close) if close else None
-        self._head = HeadReader(compile_head(spec.head, spec.optional))
+        self._head = HeadReader(compile_head(spec.head, spec.optional, ("{", *close)))
         self._name = name
         self._arguments = ArgumentsReader(self._emit)
         self._given = False
         self._state = _HEAD
         calls.head()
 
-    passing_stop = staticmethod(STRING_STOP)
+    passing_stop = None  # see Reader
 
     @property
-    def passing(self) -> bool:
-        """Text without a quote or backslash would go out unchanged."""
-        return self._state == _JSON and self._arguments.in_string
+    def scanner(self) -> JsonValueScanner | None:
+        """See Reader."""
+        return self._arguments.flowing if self._state == _JSON else None
 
     def _emit(self, text: str) -> None:
         self._given = True
@@ -102,6 +102,9 @@ class NamedReader:
             if closer is not None:
                 buf.restart()
                 return self._end(True)
+            if final and self._closers.begins(buf.text, buf.scan):  # half a closer
+                buf.advance(len(buf.text))
+                return self._end(False)
             buf.restart()
         if not buf.skip_blanks():
             return self._end(False) if final else Verdict.MORE

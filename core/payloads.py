@@ -13,6 +13,7 @@ from .call_syntax import CallSyntaxReader
 from .calls import Calls
 from .elements import ElementsReader
 from .envelope import EnvelopeReader
+from .json_scanner import JsonValueScanner
 from .literal_strings import compile_ends
 from .markers import Verdict
 from .named import NamedReader
@@ -24,13 +25,13 @@ class Reader(Protocol):
     """Reads one block of calls from the buffer."""
 
     @property
-    def passing(self) -> bool:
-        """Argument text without a character of ``passing_stop`` would go out unchanged."""
+    def passing_stop(self) -> Callable[[str], re.Match[str] | None] | None:
+        """Search for a character without which argument text would go out unchanged; None: it never would."""
         ...
 
     @property
-    def passing_stop(self) -> Callable[[str], re.Match[str] | None]:
-        """Search for a character that could end such a run, or that has to be converted."""
+    def scanner(self) -> JsonValueScanner | None:
+        """Follows JSON arguments that go out as written; None where the reader itself is needed."""
         ...
 
     def feed(self, buf: Buffer, final: bool) -> Verdict:
@@ -49,15 +50,14 @@ class FirstCharReader:
         self._reader: Reader | None = None
 
     @property
-    def passing(self) -> bool:
+    def passing_stop(self) -> Callable[[str], re.Match[str] | None] | None:
         """See Reader."""
-        return self._reader is not None and self._reader.passing
+        return self._reader.passing_stop if self._reader is not None else None
 
     @property
-    def passing_stop(self) -> Callable[[str], re.Match[str] | None]:
-        """See Reader; asked only while ``passing``."""
-        assert self._reader is not None
-        return self._reader.passing_stop
+    def scanner(self) -> JsonValueScanner | None:
+        """See Reader."""
+        return self._reader.scanner if self._reader is not None else None
 
     def feed(self, buf: Buffer, final: bool) -> Verdict:
         """See Reader."""

@@ -97,7 +97,7 @@ def probe(render: Render) -> Probes:
             header, text = _parts(base, generation, full)
             size = _size_without(text, tail)
             text, end = text[:size], text[size:]
-            if calls[0][0] in text:
+            if all(name in text for name, _ in calls):  # some templates write one call only, some write none
                 shown = thought if thought in text else ""
                 found.setdefault((header, text), Probe(kind, calls, header, text, end, shown))
         groups.append((kind, tuple(found.values())))

@@ -1,9 +1,9 @@
 """A recording without its content: what a model said goes, what a parser sees stays.
 
-Letters become x and digits 1, one for one, so that every chunk keeps its length. What stays: the dialect's markers and,
-in markup, the words of its formats; names of tools and of their parameters, wherever arguments or markup hold such a
-word; JSON's words, numbers as numbers, escapes as escapes; digits of ids; blanks and ASCII punctuation. Of the tools'
-schemas only what the parser reads is left.
+Letters become x and digits 1, one for one, so that every chunk keeps its length. What stays: the dialect's markers;
+wherever arguments or markup hold such a word, the words of its formats and the names of tools and of their parameters;
+JSON's words, numbers as numbers, escapes as escapes; digits of ids; blanks and punctuation. Of the tools' schemas only
+what the parser reads is left.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import groupby
 from typing import Any
 
 from .deltas import Delta, ToolCallDelta
@@ -21,6 +22,8 @@ from .serving.tokens import spellings
 __all__ = ["redact", "structure"]
 
 _SLOT = re.compile(r"\{(?:name|id|key|value|arguments|type|index)\}")
+_TAG = re.compile(r"<[^<>]+>|\[[^\[\]]+\]")
+_SIGNS = frozenset("<[|｜")  # what makes a literal one that no prose holds
 _JSON_WORDS = frozenset({"true", "false", "null", "True", "False", "None"})
 _TOKEN = r"\\u[0-9a-fA-F]{4}|\\.|(?<![\w.])\d+(?:\.\d+)?(?:[eE][+-]?\d+)?(?!\w)|\w+|."
 _SCHEMA = frozenset({
@@ -35,17 +38,8 @@ def redact(recording: Recording) -> Recording:
     trace = recording.trace()
     scrub = _Scrub(recording, trace.given_back)
     parts = []
-    for span in trace.spans:
-        text = recording.text[span.start : span.end]
-        if span.kind in ("content", "reasoning"):
-            text = scrub.text(text)
-        elif span.kind == "arguments":
-            text = scrub.arguments(text)
-        elif span.kind == "id":
-            text = scrub.id(text)
-        elif span.kind != "framing":
-            text = scrub.markup(text)
-        parts.append(text)
+    for kind, spans in groupby(trace.spans, lambda span: _SCRUBBED.get(span.kind, _Scrub.markup)):
+        parts.append(kind(scrub, "".join(recording.text[span.start : span.end] for span in spans)))
     tools = None if recording.tools is None else [_schema(tool, scrub) for tool in recording.tools]
     chunks = list(_cut("".join(parts), map(len, recording.chunks)))
     deltas = _deltas(recording, scrub)
@@ -65,55 +59,66 @@ class _Scrub:
     def __init__(self, recording: Recording, markup_shown: bool) -> None:
         self._markup_shown = markup_shown
         texts = [part.strip() for text in spellings(get_dialect(recording.dialect)) for part in _SLOT.split(text)]
-        markers = sorted({text for text in texts if len(text) > 2 and set(text) & set("<[|｜")}, key=len, reverse=True)
-        self._beginnings = {text[:end] for text in markers for end in range(1, len(text))}
+        pieces = [piece for text in texts for piece in (text, *_TAG.findall(text))]
+        markers = sorted({piece for piece in pieces if len(piece) > 2 and _SIGNS & set(piece)}, key=len, reverse=True)
+        beginnings = {text[:end] for text in markers for end in range(1, len(text))}
+        self._beginnings = {text for text in beginnings if _SIGNS & set(text)}
+        self._longest = max(map(len, markers), default=0)
+        self._signs = frozenset(char for text in texts for char in text if not char.isalnum())
         literals = "|".join(map(re.escape, markers)) or "(?!)"
         self._literals = re.compile(f"({literals})", re.DOTALL)
         self._tokens = re.compile(f"(?P<kept>{literals})|{_TOKEN}", re.DOTALL)
-        self._names = _JSON_WORDS.union(*(re.findall(r"\w+", name) for name in _names(recording.tools)))
-        self._words = self._names.union(*(re.findall(r"\w+", text) for text in texts))
+        self._words = _JSON_WORDS.union(*(re.findall(r"\w+", text) for text in (*texts, *_names(recording.tools))))
 
     def text(self, text: str) -> str:
         """Content and reasoning: markers stay, for they stand there because they were none, and one cut at the end."""
         if self._markup_shown:
             return self.markup(text)
-        end = next((at for at in range(max(0, len(text) - 40), len(text)) if text[at:] in self._beginnings), len(text))
+        end = self._cut(text)
         parts = self._literals.split(text[:end])
-        return "".join(part if at % 2 else _masked(part) for at, part in enumerate(parts)) + text[end:]
-
-    def arguments(self, text: str) -> str:
-        """Arguments: their keys stay."""
-        return self._scrubbed(text, self._names)
-
-    def markup(self, text: str) -> str:
-        """Markup, names and what was dropped."""
-        return self._scrubbed(text, self._words)
+        return "".join(part if at % 2 else self._masked(part) for at, part in enumerate(parts)) + text[end:]
 
     def id(self, text: str) -> str:
         """An id: as markup, but for its digits, which tell one from another."""
         return "".join(old if old.isdigit() and old.isascii() else new
                        for old, new in zip(text, self.markup(text), strict=True))  # fmt: skip
 
-    def _scrubbed(self, text: str, words: frozenset[str]) -> str:
+    def markup(self, text: str) -> str:
+        """Markup, names, arguments with their keys, and what was dropped."""
+
         def token(found: re.Match[str]) -> str:
             piece = found.group()
-            if found.group("kept") or piece in words:
+            if found.group("kept") or piece in self._words:
                 return piece
             if piece[0] == "\\" and len(piece) > 1:
                 hidden = len(piece) == 6 and int(piece[2:], 16) >= 0x20
                 return "\\u0078" if hidden else piece if piece[1].isascii() else "\\x"
             if piece[0].isdigit() and not piece.isalnum():  # 1.5e+3
                 return re.sub(r"\d", "1", piece)
-            return _masked(piece)
+            return self._masked(piece)
 
-        return self._tokens.sub(token, text)
+        end = self._cut(text)
+        return self._tokens.sub(token, text[:end]) + text[end:]
+
+    def _cut(self, text: str) -> int:
+        """Where a marker begins that the text ends in the middle of, else the text's end."""
+        starts = range(max(0, len(text) - self._longest), len(text))
+        return next((at for at in starts if text[at:] in self._beginnings), len(text))
+
+    def _masked(self, text: str) -> str:
+        return _masked(text, self._signs)
 
 
-def _masked(text: str) -> str:
+def _masked(text: str, signs: frozenset[str] = frozenset()) -> str:
     return "".join(
-        "1" if char.isdigit() and char.isascii() else char if char.isascii() and not char.isalpha() else "x"
+        "1" if char.isdigit() and char.isascii()
+        else char if char in signs or (char.isascii() and not char.isalpha())
+        else "x"
         for char in text
-    )
+    )  # fmt: skip
+
+
+_SCRUBBED = {"content": _Scrub.text, "reasoning": _Scrub.text, "id": _Scrub.id}
 
 
 def _names(schema: object) -> Iterator[str]:
@@ -166,7 +171,7 @@ def _deltas(recording: Recording, scrub: _Scrub) -> list[tuple[int, Delta]]:
     for _, delta in deltas:
         key, text = _part(delta)
         joined[key] = joined.get(key, "") + text
-    left = {key: scrub.text(text) if isinstance(key, str) else scrub.arguments(text) for key, text in joined.items()}
+    left = {key: scrub.text(text) if isinstance(key, str) else scrub.markup(text) for key, text in joined.items()}
     found: list[tuple[int, Delta]] = []
     for at, delta in deltas:
         key, text = _part(delta)

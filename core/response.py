@@ -2,7 +2,7 @@
 
 What the text means is the business of machine.py. While text would pass through unchanged (content, reasoning, the
 inside of a string argument) the parser keeps a search for the characters that could matter; a chunk without any
-becomes one delta at once.
+becomes one delta at once. So does a chunk that lies inside JSON arguments as a whole.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Literal
 from .calls import Calls, UndeclaredTools
 from .deltas import ContentDelta, Delta, Message, ReasoningDelta, ToolCallDelta, assemble
 from .errors import ConfigurationError
-from .json_scanner import STRING_PAIR, STRING_STOP
+from .json_scanner import JsonValueScanner
 from .machine import Machine
 from .registry import get_dialect
 from .spec import Dialect, ReasoningCalls
@@ -134,6 +134,7 @@ class ResponseParser:
         self._second = ""
         self._run: Callable[[str], object] | None = None
         self._run_delta: Callable[[str], Delta] = ContentDelta
+        self._scanner: JsonValueScanner | None = None  # of JSON arguments, which go out as long as they last
 
     def feed(self, text: str, controls: Sequence[tuple[int, int]] | None = None) -> list[Delta]:
         """Take the next chunk; ``controls`` are the spans of it that the engine knows to be control tokens."""
@@ -143,11 +144,15 @@ class ResponseParser:
                 return [self._run_delta(text)]
         elif (run := self._run) is not None and run(text) is None and text and not controls:
             return [self._run_delta(text)]
+        scanner = self._scanner
+        if scanner is not None and text and not controls and scanner.passes(text):
+            self._first = '"' if scanner.in_string else None
+            return [self._run_delta(text)]
         if self._done:
             raise ConfigurationError("feed() after finish(): a ResponseParser serves one response")
         if not text:
             return []
-        self._first = self._run = None
+        self._first = self._run = self._scanner = None
         machine = self._machine
         machine.buf.append(text, controls)
         self._taken = text
@@ -160,7 +165,7 @@ class ResponseParser:
         if self._done:
             return []
         self._done = True
-        self._first = self._run = None
+        self._first = self._run = self._scanner = None
         machine = self._machine
         machine.reason = reason
         machine.advance(True)
@@ -176,7 +181,7 @@ class ResponseParser:
         ``chunk`` is the one whose feed failed; it counts once, whether or not it was taken before that.
         """
         self._done = True
-        self._first = self._run = None
+        self._first = self._run = self._scanner = None
         machine = self._machine
         buf = machine.buf
         start = buf.mark if 0 <= buf.mark < buf.pos else buf.pos
@@ -201,10 +206,11 @@ class ResponseParser:
             return
         reader = machine.reader
         if reader is not None:
-            if machine.calls.streaming and reader.passing:
+            if machine.calls.streaming:
                 self._run = reader.passing_stop
-                if self._run is STRING_STOP:
-                    self._first, self._second = STRING_PAIR
+                self._scanner = scanner = reader.scanner
+                if scanner is not None:
+                    self._first, self._second = '"' if scanner.in_string else None, "\\"
                 self._run_delta = partial(ToolCallDelta, machine.calls.count - 1, None, None)
             return
         region = machine.in_text

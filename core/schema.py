@@ -40,6 +40,8 @@ _SPELLINGS = {
     "string": "string str text char varchar",
 }
 TYPE_OF = {spelling: name for name, spellings in _SPELLINGS.items() for spelling in spellings.split()}
+_SINGLE = {spelling: frozenset({name}) for spelling, name in TYPE_OF.items()}
+_COMBINING = frozenset({"$ref", "allOf", "anyOf", "oneOf", "nullable"})
 
 _NONE: frozenset[str] = frozenset()
 _BUDGET = 4096  # nodes visited for one answer
@@ -88,12 +90,28 @@ class ToolSchema:
         """JSON types allowed for the argument; empty where nothing is known about it."""
         types = self._cache.get(key)
         if types is None:
+            types = self._plain(key)
+            if types is not None:
+                self._cache[key] = types
+                return types
             if not self.declares(key):
                 return _NONE
             self._left = _BUDGET
             found = self._property(self._node, key, frozenset(), 0) or _UNKNOWN
             types = self._cache[key] = _closed(found)
         return types
+
+    def _plain(self, key: str) -> frozenset[str] | None:
+        """The answer for an argument with one type and nothing beside it, as most are; None: it takes more."""
+        root = self._node
+        if not isinstance(root, dict) or not _COMBINING.isdisjoint(root):
+            return None
+        properties = root.get("properties")
+        node = properties.get(key) if isinstance(properties, dict) else None
+        if not isinstance(node, dict) or not _COMBINING.isdisjoint(node):
+            return None
+        written = node.get("type")
+        return _SINGLE.get(written) if isinstance(written, str) else None
 
     @property
     def own_types(self) -> frozenset[str]:

@@ -48,7 +48,8 @@ class Envelope:
     ``id``: the key of an id that the model writes; it counts if it stands before the name, which does not wait for it.
     ``shape``: "object" also reads several objects one after the other, "array" wants a list, "either" both.
     ``key_is_name``: an object's first key is the name, its value the arguments.
-    ``canonical`` is the template's own spelling of one call, ``between`` stands between two of them.
+    ``canonical`` is the template's own spelling of one call, ``brackets`` stand around an array of them, ``between``
+    between two.
     """
 
     name: str = "name"
@@ -57,6 +58,7 @@ class Envelope:
     shape: Literal["object", "array", "either"] = "either"
     key_is_name: bool = False
     canonical: str = '{"name": "{name}", "arguments": {arguments}}'
+    brackets: tuple[str, str] = ("[", "]")
     between: str = ", "
 
 
@@ -74,7 +76,8 @@ class Named:
 
 @dataclass(frozen=True)
 class Tagged:
-    """A head with the name, then arguments between delimiters, typed by the tool's schema or by the format itself.
+    """A head with the name, and {id} where ids are written, then arguments between delimiters, typed by the tool's schema
+    or by the format itself.
 
     ``argument`` is a template with {key} and {value}; a newline next to {value} is markup, at most one on each
     side. ``tail`` ends the call; "" where the closer around it does. ``around`` are the opener of what encloses the
@@ -87,6 +90,8 @@ class Tagged:
     object in place of the arguments, one without it is always read. ``wrappers``: arguments that may hold all others
     in an object, where the tool declares none of that name. ``entities``: keys write ``&`` and ``"`` as in XML.
     ``control``: the markup begins with control tokens; where the engine says which spans are, only those count.
+    ``reads``: the argument with optional parts that the template does not write. ``xml``: values are XML text, with
+    entities and CDATA sections.
     """
 
     head: str
@@ -103,6 +108,8 @@ class Tagged:
     wrappers: tuple[str, ...] = ()
     entities: bool = False
     control: bool = False
+    reads: str = ""
+    xml: bool = False
 
 
 @dataclass(frozen=True)
@@ -247,9 +254,9 @@ class Region:
 
     ``noise`` (sections): characters of other text tolerated before the first call. Behind a call a section with
     ``repeat`` tolerates some as well, if another call or the closer follows; it is dropped and counted.
-    ``opens`` (headers): how a header can begin; other text is content at once. ``between`` (sections): the
-    template's separator of two calls; ``pad``: its blanks after the section opener and before the closer;
-    ``repeat``: the template puts all calls of a response into one section.
+    ``opens`` (headers): how a header can begin; other text is content at once. () for any text. ``between``
+    (sections): the template's separator of two calls; ``pad``: its blanks after the section opener and before the
+    closer; ``repeat``: the template puts all calls of a response into one section.
     """
 
     name: str
@@ -310,13 +317,14 @@ class Start:
 @dataclass(frozen=True)
 class Messages:
     """The headers as the template writes them, for structural tags. ``call`` holds {name}; ``turn`` stands between
-    two messages."""
+    two messages. ``several``: a call does not end the response, and may follow content."""
 
     call: str
     block: CallBlock
     content: str
     reasoning: str
     turn: str
+    several: bool = False
 
 
 @dataclass(frozen=True)

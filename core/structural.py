@@ -26,9 +26,9 @@ from typing import Any, Literal, NamedTuple
 from .errors import ConfigurationError
 from .markers import Marker
 from .registry import get_dialect
-from .spec import Builtin, Call, CallBlock, Dialect, Edge, Goto, Pop, Push, Reasoning, Region, Sink
+from .spec import Builtin, Call, CallBlock, Dialect, Edge, Goto, Messages, Pop, Push, Reasoning, Region, Sink
 from .tag_calls import block_calls, holds_all
-from .tag_formats import Format, any_text, choice, const, optional, regex, separated, sequence, tag
+from .tag_formats import Format, Part, any_text, choice, const, optional, regex, separated, sequence, tag
 from .tag_schema import Arguments
 from .tools import ToolChoice, chosen_functions, is_forced
 
@@ -148,7 +148,7 @@ class _Response:
     def forced(self) -> Format:
         """Calls in the template's own spelling, and nothing else."""
         if self._dialect.messages is not None:
-            return choice(self._messages())  # a call ends the model's turn
+            return self._messages()
         way = self._ways[0]
         return separated(self._calls(way), self._dialect.between, self._once(way))
 
@@ -170,14 +170,17 @@ class _Response:
         calls = block_calls(way.block, self._functions, inner, "", single=self._single)
         return [tag([before, separated(calls, section.between, self._single), after])]
 
-    def _messages(self) -> list[Format]:
+    def _messages(self) -> Format:
+        """A call, or several messages with one each."""
         messages = self._dialect.messages
         assert messages is not None
         tags = []
         for arguments in self._functions:
             header = messages.call.replace("{name}", arguments.name)
             tags += block_calls(messages.block, [arguments], header, "", single=True)
-        return tags
+        if not messages.several:
+            return choice(tags)  # a call ends the model's turn
+        return separated(tags, messages.turn.removeprefix(_end(messages)), self._single)
 
     # -- free text ------------------------------------------------------------------------------------------
 
@@ -185,8 +188,11 @@ class _Response:
         """Text; once an opener is written, a call in its spelling."""
         messages = self._dialect.messages
         if messages is not None:
-            answer = sequence([messages.content, any_text(_texts(self._edges(Sink.CONTENT)))])
-            return choice([*self._messages(), answer])
+            called = self._messages()
+            answer: list[Part] = [messages.content, any_text(_texts(self._edges(Sink.CONTENT)))]
+            if messages.several:
+                answer.append(choice([sequence([messages.turn, called]), const(_end(messages)), const("")]))
+            return choice([called, sequence(answer)])
         tags: list[Format] = []
         triggers: list[str] = []
         at_start: list[Format] = []
@@ -211,7 +217,7 @@ class _Response:
         excludes = sorted(
             text
             for text in self._excluded()
-            if not any(text.startswith(trigger) or trigger.startswith(text) for trigger in triggers)
+            if not any(text in trigger or text.startswith(trigger) for trigger in triggers)
         )
         if not triggers:
             return any_text(excludes)
@@ -248,7 +254,8 @@ class _Response:
             if region.sink is Sink.SECTION and not any(isinstance(edge.do, Pop) for edge in region.edges):
                 edges += region.edges  # the section goes on behind a call, until text
         tags = {tag_ for each in self._tags() for tag_ in (each.open, each.close)} if self._reasoning else set()
-        return {marker.text.strip("\n") for edge in edges for marker in edge.on if marker.at != "start"} | tags
+        markers = [marker for edge in edges for marker in edge.on if marker.at != "start" and not marker.plain]
+        return {marker.text.strip("\n") for marker in markers} | tags
 
     def _tags(self) -> list[Reasoning]:
         """The dialect's reasoning, in all its spellings."""
@@ -284,6 +291,12 @@ class _Response:
 
 def _is_builtin(edge: Edge) -> bool:
     return isinstance(edge.do, Call) and isinstance(edge.do.block.payload, Builtin)
+
+
+def _end(messages: Messages) -> str:
+    """What ends a message, also the last one, if that is more than a stop token."""
+    closer = messages.block.close[0]
+    return closer if messages.turn.startswith(closer) else ""
 
 
 def _texts(edges: Iterable[Edge]) -> set[str]:

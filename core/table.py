@@ -75,14 +75,18 @@ def compile_table(dialect: Dialect, reasoning: bool, calls: bool, policy: Reason
         regions += _think_regions(dialect, reasoning, policy)
     compiled = {}
     for region in regions:
-        edges = region.edges if calls else tuple(edge for edge in region.edges if not _leads_to_call(edge))
+        edges = region.edges if calls else tuple(edge for edge in region.edges if not leads_to_call(dialect, edge))
         compiled[region.name] = CompiledRegion(replace(region, edges=edges), reasoning)
     return Table(compiled, dialect.start.region if dialect.start.region in compiled else "plain")
 
 
-def _leads_to_call(edge: Edge) -> bool:
-    """Sections only hold calls; an after-call marker is never reached without one."""
-    return isinstance(edge.do, (Call, Push))
+def leads_to_call(dialect: Dialect, edge: Edge) -> bool:
+    """Whether the edge is a call's, or pushes a section of calls; an after-call marker is never reached without one."""
+    if not isinstance(edge.do, Push):
+        return isinstance(edge.do, Call)
+    section = edge.do.region
+    inner = [edge.do for region in dialect.regions if region.name == section for edge in region.edges]
+    return any(isinstance(do, Call) for do in inner)
 
 
 def _think_regions(dialect: Dialect, reasoning: bool, policy: ReasoningCalls | None) -> list[Region]:

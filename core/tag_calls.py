@@ -59,7 +59,7 @@ def _list_of(payload: Grammar) -> tuple[tuple[str, str], str]:
     if isinstance(payload, CallSyntax):
         return payload.wrap, payload.between
     if isinstance(payload, Envelope) and payload.shape == "array":
-        return ("[", "]"), payload.between
+        return payload.brackets, payload.between
     return ("", ""), ""
 
 
@@ -74,7 +74,8 @@ def _call(payload: Grammar, block: CallBlock, arguments: Arguments) -> list[Part
 
 def _envelope(payload: Envelope, block: CallBlock, arguments: Arguments) -> list[Part]:
     name = json.dumps(arguments.name, ensure_ascii=False)[1:-1]
-    return fill(payload.canonical, {"name": name, "arguments": json_value(arguments, arguments.schema)})
+    value = json_value(arguments, arguments.schema)
+    return fill(payload.canonical, {"name": name, "arguments": value, "index": _DIGITS})
 
 
 def _named(payload: Named, block: CallBlock, arguments: Arguments) -> list[Part]:
@@ -93,7 +94,8 @@ def _tagged(payload: Tagged, block: CallBlock, arguments: Arguments) -> list[Par
     """
     members = arguments.schema.get("anyOf", (arguments.schema,))
     shapes = [sequence(_arguments(payload, arguments, member)) for member in members]
-    return [*fill(payload.head, {"name": arguments.name, "index": _DIGITS}), choice(shapes), payload.tail]
+    head = payload.head.replace("{id}", block.ids)
+    return [*fill(head, {"name": arguments.name, "index": _DIGITS}), choice(shapes), payload.tail]
 
 
 def _arguments(payload: Tagged, arguments: Arguments, schema: dict[str, Any]) -> list[Part]:

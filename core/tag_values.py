@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any
+from xml.sax.saxutils import escape
 
 from .spec import Tagged
 from .tag_formats import Format, any_text, const, regex, sequence
@@ -74,17 +75,19 @@ def raw_values(payload: Tagged, arguments: Arguments, key: str, schema: dict[str
     words = dict(payload.words)
     # Where the format says the types, text is a string whatever it looks like.
     types = frozenset({"string"}) if words else arguments.read.types(key)
-    markup = _markup(payload)
+    markup = ["<", "&"] if payload.xml else _markup(payload)
     firsts = rare(markup)
     members = union_members(arguments, schema)
     found: list[tuple[str, Format]] = []
     for member in members:
         if "enum" in member:
             texts = [(value, _text_of(value, types, payload)) for value in member["enum"]]
-            usable = [(value, text) for value, text in texts if text is not None and not any(m in text for m in markup)]
+            taboo = () if payload.xml else markup
+            usable = [(value, text) for value, text in texts if text is not None and not any(m in text for m in taboo)]
             if len(usable) < len(texts):
                 arguments.narrow(f"/{key}", "enum values that the parser would read as something else are left out")
-            found += [(_word(words, kind_of(value)), const(text)) for value, text in usable]
+            write = escape if payload.xml else str
+            found += [(_word(words, kind_of(value)), const(write(text))) for value, text in usable]
         elif member.get("type") == "string" or not member:
             others = [] if words else [each for each in members if each is not member]
             found.append((_word(words, "string"), string_text(arguments, key, member, others, markup, firsts)))

@@ -21,6 +21,8 @@ At most one newline next to the value on each side is markup where the template 
 ``padded`` writes none, but is often imitated with them: there a newline behind the opening tag is markup, and only
 then one in front of the closer. Between arguments a stray closer is skipped; other text ends the call, and is text
 again.
+
+Where values are XML text, its entities are decoded, and a CDATA section is data up to its closer, whatever it holds.
 """
 
 from __future__ import annotations
@@ -31,22 +33,24 @@ from collections.abc import Callable
 from .buffer import Buffer
 from .calls import Calls, Gate, ObjectWriter
 from .head import HeadReader, is_name
-from .json_scanner import STRING_STOP, ArgumentsReader
+from .json_scanner import ArgumentsReader, JsonValueScanner
 from .markers import Matcher, Verdict
 from .schema import ToolSchema
 from .spec import Tagged
-from .tagged_grammar import Closer, Kind, compile_tagged
+from .tagged_grammar import ENTITIES, Closer, Kind, compile_tagged
 from .values import Encoder, escape_json, make_encoder
 
+_STRING = frozenset({"string"})
 _HEAD, _CONFIRM, _BETWEEN, _KEY, _WRAPPER, _VALUE, _JSON = range(7)
+_XML = (Kind.ENTITY, Kind.CDATA)
 
 
 class TaggedReader:
     """Reads one call."""
 
     __slots__ = (
-        "_bare", "_calls", "_confirm", "_constrained", "_encoder", "_fresh", "_grammar", "_head", "_json", "_key",
-        "_lead", "_name", "_pair", "_peek", "_schema", "_spec", "_state", "_wrapped", "_writer", "passing_stop",
+        "_bare", "_calls", "_closers", "_confirm", "_constrained", "_encoder", "_fresh", "_grammar", "_head", "_json",
+        "_key", "_lead", "_name", "_pair", "_peek", "_schema", "_spec", "_state", "_wrapped", "_writer",
     )  # fmt: skip
 
     def __init__(self, spec: Tagged, calls: Calls, confirm: bool, constrained: bool) -> None:
@@ -68,19 +72,21 @@ class TaggedReader:
         self._lead = False  # the newline after the value's opening tag may still come
         self._bare = False  # none came, and so one in front of the closer is data
         self._fresh = False  # the value has no text yet
+        self._closers = self._grammar.closers  # what may end the value, or the CDATA section in it
         self._state = _HEAD
-        self.passing_stop: Callable[[str], re.Match[str] | None] = self._grammar.stop
         calls.head()
 
     @property
-    def passing(self) -> bool:
-        """Text without a character of ``passing_stop`` would go out unchanged."""
-        if self._state == _VALUE:
-            return self._encoder is not None and self._encoder.streaming and not self._fresh
-        if self._state == _JSON and self._json is not None and self._json.in_string:
-            self.passing_stop = STRING_STOP
-            return True
-        return False
+    def passing_stop(self) -> Callable[[str], re.Match[str] | None] | None:
+        """See Reader."""
+        if self._state == _VALUE and self._encoder is not None and self._encoder.streaming and not self._fresh:
+            return self._grammar.stop
+        return None
+
+    @property
+    def scanner(self) -> JsonValueScanner | None:
+        """See Reader."""
+        return self._json.flowing if self._json is not None and self._state == _JSON else None
 
     def feed(self, buf: Buffer, final: bool) -> Verdict:
         """Settle what can be; see Verdict."""
@@ -115,7 +121,8 @@ class TaggedReader:
     def _begin(self) -> Verdict | None:
         self._schema = self._calls.schema(self._name)
         self._state = _BETWEEN
-        if self._calls.begin(self._name) is Gate.TEXT:
+        wire_id = self._head.slots.get("id") if self._calls.form else None
+        if self._calls.begin(self._name, wire_id) is Gate.TEXT:
             return Verdict.REFUTED
         return self._end(True) if self._head.closed else None
 
@@ -138,6 +145,15 @@ class TaggedReader:
     # -- between the arguments ------------------------------------------------------------------------------
 
     def _between(self, buf: Buffer, final: bool) -> Verdict | None:
+        opening = self._grammar.opening
+        if opening is not None and self._json is None and buf.scan <= buf.pos:
+            found = opening(buf.text, buf.pos)
+            if found is not None:
+                self._pair = self._calls.position() + (found[0][0] == "\n")
+                buf.examined += found.end() - buf.pos
+                buf.advance(found.end())
+                self._open(buf, found[1])
+                return None
         kind = self._grammar.between.after_blanks(buf, final)
         if kind is Verdict.MORE:
             return Verdict.MORE
@@ -154,7 +170,7 @@ class TaggedReader:
         elif kind is Kind.BODY:
             buf.advance(buf.end)
         elif kind is Kind.JSON and self._json is None and self._writer.empty:
-            buf.advance(buf.start)
+            buf.advance(buf.end - 1)
             self._json = ArgumentsReader(self._calls.arguments)
             self._state = _JSON
         elif kind is Kind.TAIL:
@@ -185,7 +201,6 @@ class TaggedReader:
     def _json_body(self, buf: Buffer, final: bool) -> Verdict | None:
         assert self._json is not None
         if self._json.feed(buf, final):
-            self.passing_stop = self._grammar.stop
             self._state = _BETWEEN
             return None
         return self._end(False) if final else Verdict.MORE
@@ -208,20 +223,37 @@ class TaggedReader:
             self._state = _WRAPPER
         else:
             self._state = _VALUE
-        self._writer.key(f'"{escape_json(key)}"')
-        self._encoder = make_encoder(
-            self._schema.types(key),
-            python_words=self._spec.python_words,
-            constrained=self._constrained,
-            written=self._grammar.written(self._key.slots.get("type")),
-        )
+        self._begin_value(key, self._schema.types(key), self._key.slots.get("type"))
         if self._key.closed:
             self._close()
             self._state = _BETWEEN
+        return None
+
+    def _open(self, buf: Buffer, key: str) -> None:
+        """An argument's opening is passed; its value may stand behind it as a whole."""
+        types = self._schema.types(key)
+        whole = self._grammar.whole
+        if whole is not None and types <= _STRING and (found := whole(buf.text, buf.pos)) is not None:
+            buf.examined += found.end() - buf.pos
+            buf.advance(found.end())
+            self._writer.key(f'"{escape_json(key)}"')
+            self._writer.value(f'"{found[1]}"')
+            self._state = _BETWEEN
+            return
+        self._state = _VALUE
+        self._begin_value(key, types, None)
+
+    def _begin_value(self, key: str, types: frozenset[str], word: str | None) -> None:
+        self._writer.key(f'"{escape_json(key)}"')
+        self._encoder = make_encoder(
+            types,
+            python_words=self._spec.python_words,
+            constrained=self._constrained,
+            written=self._grammar.written(word),
+        )
         self._lead = self._grammar.lead
         self._bare = False
         self._fresh = True
-        return None
 
     def _undeclared(self, key: str) -> bool:
         declared = self._schema.declared
@@ -256,7 +288,7 @@ class TaggedReader:
             else:
                 self._bare = self._grammar.padded
             self._lead = False
-        closer = self._grammar.closers.search(buf, final, self._accept)
+        closer = self._closers.search(buf, final, self._accept)
         end = buf.start if closer is not None else len(buf.text) if final else buf.hold
         if closer is not None and self._bare and closer.kind is Kind.CLOSE:
             end += closer.frame
@@ -268,6 +300,9 @@ class TaggedReader:
                 return Verdict.MORE
             buf.advance(end)
             return self._cut()
+        if closer.kind in _XML:
+            self._xml(buf, closer)
+            return None
         self._close()
         if closer.kind is Kind.CLOSE:
             buf.advance(buf.end)
@@ -276,6 +311,15 @@ class TaggedReader:
             buf.advance(buf.start + closer.frame)
         self._state = _BETWEEN
         return None
+
+    def _xml(self, buf: Buffer, closer: Closer) -> None:
+        """An entity, or either end of a CDATA section."""
+        grammar = self._grammar
+        if closer.kind is Kind.ENTITY:
+            self._text(ENTITIES[buf.text[buf.start:buf.end]])
+        else:
+            self._closers = grammar.cdata if self._closers is grammar.closers else grammar.closers
+        buf.advance(buf.end)
 
     def _text(self, text: str) -> None:
         assert self._encoder is not None
@@ -300,6 +344,14 @@ class TaggedReader:
 
     def _accept(self, buf: Buffer, closer: Closer, final: bool) -> bool | None:
         """The guard of a literal that may end the value: what follows it decides."""
+        if closer.kind in _XML:
+            return True
+        if closer.kind is Kind.CLOSE and not self._spec.control:  # the common cases
+            if self._grammar.ahead(buf.text, buf.end) is not None:
+                self._peek = None
+                return True
+            if buf.end == len(buf.text) and not final:
+                return None
         peek = self._peek
         if peek is None:
             if self._spec.control and buf.controls is not None and buf.start + closer.frame not in buf.controls:

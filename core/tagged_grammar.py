@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import re
+from collections.abc import Callable
 from enum import Enum
 from functools import lru_cache
 
@@ -22,6 +24,12 @@ class Kind(Enum):
     AROUND = 4  # the opener around the next call, or the next head
     JSON = 5  # a JSON object in place of arguments
     BODY = 6  # what stands around that
+    ENTITY = 7
+    CDATA = 8  # the opener of a CDATA section, or its closer
+
+
+# What XML text may write for a character, besides the character.
+ENTITIES = {text: html.unescape(text) for text in ("&lt;", "&gt;", "&amp;", "&quot;", "&apos;", "&#34;", "&#39;")}
 
 
 class Closer:
@@ -38,7 +46,7 @@ class TaggedGrammar:
     """A Tagged payload, compiled."""
 
     def __init__(self, spec: Tagged) -> None:
-        argument, _, close = spec.argument.partition("{value}")
+        argument, _, close = (spec.reads or spec.argument).partition("{value}")
         opener = argument.partition("{key}")[0].strip()
         closer, tail = close.strip(), spec.tail.strip()
         head = spec.head.partition("{name}")[0].strip()
@@ -56,34 +64,51 @@ class TaggedGrammar:
         self.lead = argument.endswith("\n") or spec.padded
         self.padded = spec.padded
         plain = {Kind.ARGUMENT, Kind.CLOSE, Kind.OUTER, Kind.JSON}
-        self.begins = frozenset({Kind.ARGUMENT, Kind.TAIL} if tail else plain)
+        self.begins = frozenset({Kind.ARGUMENT, Kind.TAIL, Kind.BODY} if tail else plain)
         kinds = {opener: Kind.ARGUMENT, closer: Kind.CLOSE, tail: Kind.TAIL}
         kinds.update((outer, Kind.OUTER) for outer in outers)
         kinds.pop("", None)
         following = {text: Kind.AROUND for text in (around, head) if text}
         any_quotes = {text[:-1]: kind for text, kind in {**following, **kinds}.items() if text.endswith('"')}
-        body = {**dict.fromkeys(spec.body, Kind.BODY), "{": Kind.JSON}
+        body = {text: Kind.JSON if text.endswith("{") else Kind.BODY for text in (*spec.body, "{")}
         self.between: Matcher[Kind] = Matcher({**any_quotes, **following, **kinds, **body}.items())
         newline, none = ("", "\n", "\r\n"), ("",)
         inside = newline if close.startswith("\n") or spec.padded else none
         outside = newline if "\n" in close else none  # in front of what implies a missing closer
         frames = {Kind.ARGUMENT: newline, Kind.CLOSE: inside}
         ends = {text: kind for text, kind in kinds.items() if kind is not Kind.ARGUMENT}
-        self.closers: Matcher[Closer] = Matcher(
-            (frame + text, Closer(kind, len(frame)))
+        closers = {
+            frame + text: Closer(kind, len(frame))
             for text, kind in kinds.items()
             for frame in frames.get(kind, outside)
-        )
+        }
+        if spec.xml:
+            closers.update({"<![CDATA[": Closer(Kind.CDATA, 0), **dict.fromkeys(ENTITIES, Closer(Kind.ENTITY, 0))})
+        self.closers: Matcher[Closer] = Matcher(closers.items())
+        self.cdata: Matcher[Closer] = Matcher([("]]>", Closer(Kind.CDATA, 0))])
         # What must follow each of them.
         rest = {**following, **{text: kind for text, kind in kinds.items() if kind is not Kind.CLOSE}}
+        rest.update((text, kind) for text, kind in body.items() if text.startswith("</"))
         self.follow: dict[Kind, Matcher[Kind]] = {
             Kind.CLOSE: Matcher(rest.items()),
             Kind.TAIL: Matcher({**following, **{t: k for t, k in ends.items() if k is Kind.OUTER}}.items()),
             Kind.OUTER: Matcher(following.items()),
         }
         self.text_word = dict(spec.words).get("string")
-        firsts = "".join(re.escape(char) for char in sorted(self.closers.firsts))
+        firsts = "".join(re.escape(char) for char in sorted(self.closers.firsts.union("]" if spec.xml else "")))
         self.stop = re.compile(f"[{firsts}]|{NEEDS_ESCAPE.pattern}").search
+        # The opening of an argument as the template has it, and a value on one line that needs no second look, up to
+        # its closer. They save steps where they match; the rest is read step by step.
+        ahead = rf"\n?(?:{'|'.join(re.escape(text) for text in (opener, tail, *outers) if text)})"
+        self.ahead = re.compile(ahead).match
+        self.opening: Callable[[str, int], re.Match[str] | None] | None = None
+        self.whole: Callable[[str, int], re.Match[str] | None] | None = None
+        if len(steps) == 3 and not (spec.empty or spec.entities or spec.wrappers or spec.control):
+            lead = re.escape(argument.rpartition(steps[2])[2])
+            frame = close[: len(close) - len(close.lstrip("\n"))]
+            line = f"([^{firsts}{NEEDS_ESCAPE.pattern[1:-1]}]{{0,128}})"
+            self.opening = re.compile(rf"\n?{re.escape(opener)}([^\s<>\"']{{1,128}}){re.escape(steps[2])}").match
+            self.whole = re.compile(f"{lead}{line}{frame}{re.escape(closer)}(?={ahead})").match
 
     def written(self, word: str | None) -> Written:
         """What an argument's {type} says about its value."""

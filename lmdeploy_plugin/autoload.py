@@ -8,7 +8,7 @@ registers toolglot's parsers. Switches: TOOLGLOT_LMDEPLOY_AUTOLOAD=0, or TORCH_D
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, method-assign, union-attr"
 import sys
 
-TRIGGER = "lmdeploy.serve.parsers"
+TRIGGERS = ("lmdeploy.serve.parsers", "lmdeploy.serve.openai.tool_parser")  # the latter before 0.13, which is too old
 
 
 def install() -> None:
@@ -17,7 +17,7 @@ def install() -> None:
         switch = sys.modules["os"].environ.get("TOOLGLOT_LMDEPLOY_AUTOLOAD", "")
         if switch.strip().lower() in ("0", "off", "false", "no"):
             return
-        if TRIGGER in sys.modules:
+        if any(name in sys.modules for name in TRIGGERS):
             _register()
         elif not any(isinstance(finder, Finder) for finder in sys.meta_path):
             sys.meta_path.insert(0, Finder())
@@ -31,7 +31,7 @@ class Finder:
     def find_spec(self, name, path=None, target=None):
         """importlib's protocol."""
         try:
-            if name == TRIGGER:
+            if name in TRIGGERS:
                 sys.meta_path.remove(self)
                 specs = (finder.find_spec(name, path, target) for finder in list(sys.meta_path))
                 spec = next(spec for spec in specs if spec is not None)

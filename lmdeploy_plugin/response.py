@@ -59,27 +59,29 @@ class Response:
 
     def feed(self, text: str, ids: Sequence[int], final: bool) -> list[Emitted]:
         """The messages for one chunk, in the model's order, each with whether it holds tool calls."""
-        if not (text or ids or self._begun or final):
-            return [(DeltaMessage(role="assistant", content=""), False)]  # the role, ahead of everything
-        self._begun = True
+        if not self._begun:
+            if not (text or ids or final):
+                return [(DeltaMessage(role="assistant", content=""), False)]  # the role, ahead of everything
+            self._begun = True
         if self._counter is not None:
             self._counter.feed(ids)
         if self._filter is not None:
             text = self._filter.feed(text, ids)
             if final:
                 text += self._filter.finish()
-        deltas = self._parsed(text)
+        core = self._core
+        if core is None or self._over:
+            deltas: list[Delta] = [ContentDelta(text)] if text else []
+        else:
+            try:
+                deltas = core.feed(text)
+            except Exception:
+                deltas = self._failed(core, text)
         if final:
             deltas += self._ended()
-        return _messages(deltas)
-
-    def _parsed(self, text: str) -> list[Delta]:
-        if self._core is not None and not self._over:
-            try:
-                return self._core.feed(text)
-            except Exception:
-                return self._failed(self._core, text)
-        return [ContentDelta(text)] if text else []
+        if len(deltas) == 1:
+            return _message(deltas[0])
+        return _messages(deltas) if deltas else []
 
     def _ended(self) -> list[Delta]:
         if self._over or self._core is None:
@@ -102,8 +104,20 @@ class Response:
         return core.abandon(text)
 
 
+def _message(delta: Delta) -> list[Emitted]:
+    """The message of one delta, as most chunks have. One constructor makes a whole message, which costs the least."""
+    if delta.kind == "content":
+        return [(DeltaMessage(role="assistant", content=delta.text), False)]
+    if delta.kind == "reasoning":
+        return [(DeltaMessage(role="assistant", reasoning_content=delta.text), False)]
+    if delta.name is not None or not delta.arguments:
+        return _messages([delta])
+    call = {"type": None, "index": delta.index, "function": {"arguments": delta.arguments}}
+    return [(DeltaMessage(role="assistant", tool_calls=[call]), True)]
+
+
 def _messages(deltas: Iterable[Delta]) -> list[Emitted]:
-    """Neighbouring deltas of calls share a message, as LMDeploy's own do. One constructor makes a whole message."""
+    """Neighbouring deltas of calls share a message, as LMDeploy's own do."""
     found: list[Emitted] = []
     calls: list[dict[str, Any]] = []
     for delta in deltas:
@@ -117,10 +131,7 @@ def _messages(deltas: Iterable[Delta]) -> list[Emitted]:
         if calls:
             found.append((DeltaMessage(role="assistant", tool_calls=calls), True))
             calls = []
-        if delta.kind == "content":
-            found.append((DeltaMessage(role="assistant", content=delta.text), False))
-        else:
-            found.append((DeltaMessage(role="assistant", reasoning_content=delta.text), False))
+        found += _message(delta)
     if calls:
         found.append((DeltaMessage(role="assistant", tool_calls=calls), True))
     return found

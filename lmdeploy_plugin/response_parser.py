@@ -25,6 +25,7 @@ from lmdeploy.serve.parsers.response_parser import normalize_chat_request, valid
 from toolglot import core
 from toolglot.core import ConfigurationError, get_dialect
 from toolglot.core.serving.auto import AUTO, choose
+from toolglot.core.serving.doctor import version_of
 from toolglot.core.serving.prompt import Thinking, has_reasoning
 from toolglot.core.serving.record import notice, open_parser
 from toolglot.core.serving.tokens import as_spelled, check_tokenizer, is_special, special_tokens, stray_tokens
@@ -189,7 +190,8 @@ class _ToolglotResponseParser:
             emitted: list[Emitted] = super().stream_chunk(delta_text, delta_token_ids, **kwargs)  # type: ignore[misc]
             return emitted
         emitted = response.feed(delta_text, delta_token_ids, bool(kwargs.get("final", False)))
-        self.reasoning_tokens = response.reasoning_tokens
+        if self.reasoning_tokens is not None:
+            self.reasoning_tokens = response.reasoning_tokens
         return emitted
 
     def parse_complete(
@@ -254,22 +256,14 @@ def _reasoning_of(spec: Dialect, parser: Any) -> bool:
 
 def _announce(chosen: Chosen) -> None:
     """One line in the server's log."""
-    from importlib.metadata import PackageNotFoundError, version
-
-    def version_of(name: str) -> str:
-        try:
-            return version(name)
-        except PackageNotFoundError:
-            return "unknown"
-
     for problem in settings().problems:
         logger.error("toolglot: %s", problem)
     logger.info(
         "toolglot %s: dialect %s%s, LMDeploy %s, settings: %s",
-        version_of("toolglot"),
+        version_of("toolglot") or "unknown",
         chosen.dialect.name,
         " with reasoning" if chosen.reasoning else "",
-        version_of("lmdeploy"),
+        version_of("lmdeploy") or "unknown",
         settings(),
     )
     if settings().record:

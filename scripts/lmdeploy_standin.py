@@ -11,8 +11,6 @@ A prompt that holds the result of ``say(text)`` makes the model write that text.
 from __future__ import annotations
 
 import asyncio
-import base64
-import re
 import sys
 import time
 from collections.abc import AsyncIterator
@@ -22,16 +20,10 @@ import torch
 from lmdeploy.messages import EngineOutput, RequestMetrics, ResponseType, ScheduleMetrics
 from lmdeploy.pytorch.engine.guided_process import GuidedDecodingManager
 from lmdeploy.serve.core.async_engine import AsyncEngine
+from lmdeploy_server import said, say
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 __all__ = ["install", "say"]
-
-SCRIPT = re.compile(r"\[\[say:([A-Za-z0-9+/=]*)\]\]")
-
-
-def say(text: str) -> str:
-    """What to put into a prompt to make the model write ``text``."""
-    return f"[[say:{base64.b64encode(text.encode()).decode()}]]"
 
 
 class Engine:
@@ -73,10 +65,9 @@ class Engine:
 
     def script(self, prompt: list[int]) -> list[int] | None:
         """The tokens that the prompt demands."""
-        found = SCRIPT.findall(self.tokenizer.decode(prompt))
-        if not found:
+        text = said(self.tokenizer.decode(prompt))
+        if text is None:
             return None
-        text = base64.b64decode(found[-1]).decode()
         return [*self.tokenizer.encode(text, add_special_tokens=False), self.tokenizer.eos_token_id]
 
 

@@ -118,12 +118,54 @@ SPECIAL_MARKERS = [
     "<start_function_call>",
     "<end_function_call>",
     "<escape>",
+    # LongCat, IQuest, K2-Horizon
+    *(
+        f"<{slash}{tag}>"
+        for tag in ("longcat_tool_call", "longcat_arg_key", "longcat_arg_value", "longcat_think", "iquest_tool_call")
+        for slash in ("", "/")
+    ),
+    *(
+        f"<{slash}ifm|{tag}>"
+        for tag in ("think", "think_fast", "think_faster", "tool_calls", "tool_call", "arg_key", "arg_type",
+                    "arg_value")
+        for slash in ("", "/")
+    ),
+    # GigaChat 3.5, MiniCPM5
+    "｜GCML｜",
+    "<function",
+    "</function>",
+    "<param",
+    "</param>",
+    "<![CDATA[",
+    "]]>",
     # Mistral
     "[TOOL_CALLS]",
     "[ARGS]",
     "[CALL_ID]",
     "[THINK]",
     "[/THINK]",
+    # Command
+    *(
+        f"<|{edge}_{tag}|>"
+        for tag in ("THINKING", "ACTION", "RESPONSE", "TEXT")
+        for edge in ("START", "END")
+    ),
+    # GigaChat 3
+    "<|message_sep|>\n\n",
+    "<|role_sep|>\n",
+    "<|function_call|>",
+    # PLaMo 3
+    "<|plamo:begin_",
+    "<|plamo:end_",
+    ":plamo|>",
+    "<|plamo:constrain|>",
+    "<|plamo:msg|>",
+    "<|plamo:tag|>",
+    # Inkling
+    "<|message_model|>",
+    "<|end_message|>",
+    *(f"<|content_{kind}|>" for kind in ("thinking", "text", "invoke_tool_json", "invoke_tool_text", "tool_error")),
+    "<|content_model_end_sampling|>",
 ]
 CHAT_MARKERS = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
 PIECES = 2000

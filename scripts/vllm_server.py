@@ -1,56 +1,30 @@
 """A vLLM server as a context manager, for the demo and the tests.
 
-It takes a free port, shows progress while it starts, and is always stopped, with its children:
-
     with VllmServer(model, "toolglot_hermes") as server:
         client = openai.OpenAI(base_url=server.url, api_key="none")
 """
 
 from __future__ import annotations
 
-import contextlib
-import os
-import signal
-import socket
-import subprocess
-import sys
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from types import TracebackType
 
-ROOT = Path(__file__).resolve().parent.parent
-NAME = "tiny"
-START_SECONDS = 300.0
-STOP_SECONDS = 20.0
-PROGRESS_SECONDS = 5.0
+from engine_server import NAME, EngineServer, ServerError, free_port
 
-# What the log shows -> what goes on, the latest first.
-PHASES = (
-    ("Available routes", "the port is being opened"),
-    ("Starting to load model", "the worker loads the model"),
-    ("Initializing a V1 LLM engine", "the engine starts its worker"),
-    ("Resolved architecture", "the engine process starts"),
-    ("non-default args", "the model's configuration is checked"),
-)
+__all__ = ["NAME", "ServerError", "VllmServer"]
 
 
-class ServerError(Exception):
-    """The server did not start, or is gone."""
-
-
-def free_port() -> int:
-    """A port that nobody listens on now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-    return port
-
-
-class VllmServer:
+class VllmServer(EngineServer):
     """The engine's own OpenAI server, unmodified, with the options that matter here."""
+
+    first_phase = "vLLM is being imported"
+    phases = (
+        ("Available routes", "the port is being opened"),
+        ("Starting to load model", "the worker loads the model"),
+        ("Initializing a V1 LLM engine", "the engine starts its worker"),
+        ("Resolved architecture", "the engine process starts"),
+        ("non-default args", "the model's configuration is checked"),
+    )
 
     def __init__(
         self,
@@ -61,105 +35,14 @@ class VllmServer:
         environment: dict[str, str] | None = None,
         progress: Callable[[str], None] = print,
     ) -> None:
-        self.port = free_port()
-        self.url = f"http://127.0.0.1:{self.port}/v1"
-        self.command = [
-            *(sys.executable, "-m", "vllm.entrypoints.openai.api_server"),
+        port = free_port()
+        command = [
+            *("-m", "vllm.entrypoints.openai.api_server"),
             *("--model", str(model), "--served-model-name", NAME),
-            *("--host", "127.0.0.1", "--port", str(self.port)),
+            *("--host", "127.0.0.1", "--port", str(port)),
             *("--max-model-len", "2048", "--dtype", "float32", "--enforce-eager"),
             *("--enable-auto-tool-choice", "--tool-call-parser", tool_parser),
             *arguments,
         ]
-        self.log = ROOT / ".cache" / "logs" / f"vllm-{self.port}.log"
-        self._environment = {
-            **os.environ,
-            "VLLM_CPU_KVCACHE_SPACE": "1",
-            "VLLM_NO_USAGE_STATS": "1",
-            "HF_HUB_OFFLINE": "1",
-            "PYTHONUNBUFFERED": "1",
-            **(environment or {}),
-        }
-        self._progress = progress
-        self._process: subprocess.Popen[bytes] | None = None
-
-    def __enter__(self) -> VllmServer:
-        self.log.parent.mkdir(parents=True, exist_ok=True)
-        start = time.monotonic()
-        with self.log.open("wb") as log:
-            # A session of its own: the server has children, and all of them are stopped together.
-            self._process = subprocess.Popen(
-                self.command,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                env=self._environment,
-                cwd=self.log.parent,
-                start_new_session=True,
-            )
-        try:
-            self._wait_until_ready(start)
-        except BaseException:
-            self.stop()
-            raise
-        self._progress(f"server ready after {time.monotonic() - start:.0f} s")
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.stop()
-
-    def _wait_until_ready(self, start: float) -> None:
-        assert self._process is not None
-        said = start
-        while True:
-            if self._process.poll() is not None:
-                raise ServerError(f"the server ended, status {self._process.returncode}. {self._evidence()}")
-            if self._healthy():
-                return
-            now = time.monotonic()
-            if now - start > START_SECONDS:
-                raise ServerError(f"the server is not up after {START_SECONDS:.0f} s. {self._evidence()}")
-            if now - said >= PROGRESS_SECONDS:
-                said = now
-                self._progress(f"  {now - start:3.0f} s  {self._phase()}")
-            time.sleep(0.25)
-
-    def _healthy(self) -> bool:
-        try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/health", timeout=2) as answer:
-                return bool(answer.status == 200)
-        except (urllib.error.URLError, OSError):
-            return False
-
-    def log_tail(self, lines: int = 40) -> str:
-        """The last lines of the server's log."""
-        return "\n".join(self.log.read_text(encoding="utf-8", errors="replace").splitlines()[-lines:])
-
-    def _evidence(self) -> str:
-        return f"The end of {self.log}:\n{self.log_tail()}"
-
-    def _phase(self) -> str:
-        """What the server is doing, from its log."""
-        log = self.log.read_text(encoding="utf-8", errors="replace")
-        return next((phase for sign, phase in PHASES if sign in log), "vLLM is being imported")
-
-    def stop(self) -> None:
-        """Stop the server and its children. A second Ctrl-C does not leave them behind."""
-        process, self._process = self._process, None
-        if process is None:
-            return
-        before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-        try:
-            _signal_group(process.pid, signal.SIGTERM)
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(timeout=STOP_SECONDS)
-            _signal_group(process.pid, signal.SIGKILL)
-            process.wait()
-        finally:
-            signal.signal(signal.SIGINT, before)
-
-
-def _signal_group(group: int, number: signal.Signals) -> None:
-    with contextlib.suppress(ProcessLookupError):  # all of them may be gone
-        os.killpg(group, number)
+        settings = {"VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_NO_USAGE_STATS": "1", **(environment or {})}
+        super().__init__("vllm", command, port, environment=settings, progress=progress)

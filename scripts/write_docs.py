@@ -25,6 +25,14 @@ hermes` of vLLM becomes `toolglot_hermes`. Where a structural tag exists, `requi
 constrained; else the column says for which choices.
 """
 
+FRAMING = """
+## Framing
+
+The newlines next to a marker that its template writes: no more than so many, the nearest ones, belong to the marker
+(`docs/rules.md`). What a call inside reasoning does is the default of the option `reasoning_calls`; "keep" means that
+it is no call. Where generation begins is what holds when the prompt is not known.
+"""
+
 DETECTION = """\
 # Finding the dialect
 
@@ -41,7 +49,8 @@ detect PATH_OR_REPO` from the command line. Both say why, and refuse with the ca
 4. A template that shows tools to the model but writes no calls, and a model without template: certain only if the
    control tokens of exactly one dialect are in the vocabulary.
 
-Parsers do not see a template that is given with `--chat-template`: then name the dialect. `TOOLGLOT_DIALECT=DIALECT`
+Parsers see the model's own template only. With `--chat-template` on the command line `toolglot` refuses; a template
+from a configuration file, or given with each request, goes unnoticed: then name the dialect. `TOOLGLOT_DIALECT=DIALECT`
 says what `toolglot` stands for, whatever is found.
 
 ## Confusion table
@@ -56,7 +65,26 @@ def dialects_page() -> str:
     """docs/dialects.md."""
     from toolglot.core.commands.dialects import table
 
-    return DIALECTS + "\n" + "\n".join(table()) + "\n"
+    return "\n".join([DIALECTS, *table(), FRAMING, *_framing()]) + "\n"
+
+
+def _framing() -> Iterator[str]:
+    from toolglot.core.registry import get_dialect, list_dialects
+    from toolglot.core.spec import Call, Push
+
+    columns = ("dialect", "before a call", "behind the reasoning opener", "before its closer", "behind it",
+               "a call inside reasoning", "generation begins in")  # fmt: skip
+    yield f"| {' | '.join(columns)} |"
+    yield "|---" * len(columns) + "|"
+    for name in list_dialects():
+        dialect = get_dialect(name)
+        before = max((edge.trim[0] for edge in dialect.openers if isinstance(edge.do, (Call, Push))), default=0)
+        tags = dialect.reasoning
+        cells = ["–"] * 4
+        if tags is not None:
+            cells = [str(tags.trim_open[1]), *map(str, tags.trim_close), tags.calls]
+        start = {"plain": "content", "header": "a header"}.get(dialect.start.region, dialect.start.region)
+        yield f"| `{name}` | {before} | {' | '.join(cells)} | {start} |"
 
 
 def detection_page() -> str:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from importlib.metadata import PackageNotFoundError, entry_points, version
+from importlib.metadata import entry_points
 
 from toolglot.core import list_dialects
+from toolglot.core.serving.doctor import report, version_of
 
 __all__ = ["findings", "main"]
 
@@ -20,20 +21,13 @@ NAME = "toolglot"
 
 def findings() -> Iterator[str]:
     """The findings, one by one."""
-    versions = [f"{name} {found}" for name in DISTRIBUTIONS if (found := _version(name))]
+    versions = [f"{name} {found}" for name in DISTRIBUTIONS if (found := version_of(name))]
     if not versions:
         yield "vLLM: not installed in this environment"
         return
-    yield f"vLLM: {', '.join(versions)}; toolglot {_version(NAME) or 'not installed as a package'}"
+    yield f"vLLM: {', '.join(versions)}; toolglot {version_of(NAME) or 'not installed as a package'}"
     yield from _loading()
     yield from _names()
-
-
-def _version(distribution: str) -> str | None:
-    try:
-        return version(distribution)
-    except PackageNotFoundError:
-        return None
 
 
 def _loading() -> Iterator[str]:
@@ -50,7 +44,7 @@ def _loading() -> Iterator[str]:
 
 def _names() -> Iterator[str]:
     """What is registered, under which names, and by whom."""
-    from toolglot.vllm_plugin import PREFIX, register
+    from toolglot.vllm_plugin import AUTO, PREFIX, register
     from toolglot.vllm_plugin.compat import missing_features
     from toolglot.vllm_plugin.settings import settings
 
@@ -73,7 +67,7 @@ def _names() -> Iterator[str]:
         ours = sorted(name for name, module in entries.items() if module.startswith("toolglot."))
         yield f"{option}: {', '.join(ours)}"
         for name in ours:
-            if not name.startswith(PREFIX):
+            if name != AUTO and not name.startswith(PREFIX):
                 yield f"{option} {name}: vLLM's own parser is replaced by toolglot's"
         for dialect in list_dialects():
             module = entries.get(PREFIX + dialect)
@@ -83,8 +77,4 @@ def _names() -> Iterator[str]:
 
 def main() -> int:
     """Print the findings; the exit status is 1 if there is a problem."""
-    problem = False
-    for line in findings():
-        problem |= line.startswith("!")
-        print(line, flush=True)
-    return int(problem)
+    return report(findings())

@@ -16,7 +16,7 @@ from ..model_files import Model, read_model
 from ..probes import THINKING, probe
 from ..registry import get_dialect
 from ..serving.prompt import has_reasoning
-from ..serving.tokens import missing_markers, spellings
+from ..serving.tokens import as_spelled, missing_markers, spellings
 from ..spec import Dialect
 
 MARKER = re.compile(r"<[^<>{}\s=\"]+>|\[/?[A-Z_]{3,}\]")
@@ -37,10 +37,10 @@ def run(arguments: argparse.Namespace) -> int:
             print(f"! the dialect is not certain: {'; '.join(found.reasons)}")
             print(f"  name one with --dialect: {', '.join(found.candidates) or 'no candidate was found'}")
             return 1
-        dialect = get_dialect(found.dialect)
+        dialect = as_spelled(get_dialect(found.dialect), model)
         print(f"dialect: {dialect.name}, found: {'; '.join(found.reasons)}")
     else:
-        dialect = get_dialect(arguments.dialect)
+        dialect = as_spelled(get_dialect(arguments.dialect), model)
         print(f"dialect: {dialect.name}, as told")
     problem = False
     for line in (*_markers(model, dialect), *_round_trip(model, dialect), *_flags(dialect)):

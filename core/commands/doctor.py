@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import importlib
 
-DOCTORS = ("toolglot.vllm_plugin.doctor",)
+DOCTORS = ("toolglot.vllm_plugin.doctor", "toolglot.lmdeploy_plugin.doctor")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -17,4 +17,4 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the doctor of every engine plugin; the status is 1 when one of them found a problem."""
-    return max(int(importlib.import_module(name).main()) for name in DOCTORS)
+    return max([int(importlib.import_module(name).main()) for name in DOCTORS])

@@ -7,10 +7,10 @@ the way, and each delta with what it waited for. It answers "where did my tool c
 from __future__ import annotations
 
 import argparse
-import logging
 import os
 import sys
 
+from ..detect import quiet
 from ..errors import ConfigurationError
 from ..explain import to_html, to_text
 from ..recording import read_recordings
@@ -30,8 +30,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the trace, or write the page."""
-    logging.getLogger("toolglot").setLevel(logging.ERROR)  # the trace tells the same
-    found = _trace(arguments)
+    with quiet():  # the trace tells the same
+        found = _trace(arguments)
     if arguments.html is not None:
         with open(arguments.html, "w", encoding="utf-8") as file:
             file.write(to_html(found))

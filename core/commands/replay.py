@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import argparse
 import json
-import logging
 import sys
 
+from ..detect import quiet
 from ..recording import Recording, corpus_line, differences, read_recordings, to_json
 from ..redact import redact, structure
 from ..registry import list_dialects
@@ -28,19 +28,19 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the differences, or the lines asked for."""
-    logging.getLogger("toolglot").setLevel(logging.ERROR)
-    status = 0
-    for number, recorded in read_recordings(arguments.file, arguments.number):
-        recording = _redacted(number, recorded) if arguments.redact else recorded
-        if arguments.corpus is not None:
-            line = corpus_line(recording, arguments.corpus, arguments.dialect)
-            print(json.dumps(line, ensure_ascii=False))
-        elif arguments.redact:
-            print(to_json(recording))
-        else:
-            status |= _compare(number, recording, arguments.dialect)
-    sys.stdout.flush()
-    return status
+    with quiet():
+        return max((_one(arguments, *entry) for entry in read_recordings(arguments.file, arguments.number)), default=0)
+
+
+def _one(arguments: argparse.Namespace, number: int, recorded: Recording) -> int:
+    recording = _redacted(number, recorded) if arguments.redact else recorded
+    if arguments.corpus is not None:
+        print(json.dumps(corpus_line(recording, arguments.corpus, arguments.dialect), ensure_ascii=False))
+    elif arguments.redact:
+        print(to_json(recording))
+    else:
+        return _compare(number, recording, arguments.dialect)
+    return 0
 
 
 def _redacted(number: int, recording: Recording) -> Recording:

@@ -14,7 +14,7 @@ calls, and it goes on behind them; what stands in brackets there are tool output
 from dataclasses import replace
 
 from ..registry import register
-from ..spec import Call, CallBlock, Dialect, Envelope, FirstChar, Reasoning, Skip, Start, on
+from ..spec import Call, CallBlock, Dialect, Engines, Envelope, FirstChar, Reasoning, Skip, Start, on
 
 LIST = Envelope(shape="array", key_is_name=True, canonical='{"{name}": {arguments}}')
 BLOCK = CallBlock(FirstChar((("{", replace(LIST, shape="object")),), LIST), close=("<|tools_suffix|>",))
@@ -29,5 +29,6 @@ register(
         stops=("<|assistant_end|>",),
         keep_special=True,
         summary="Apertus 2509",
+        engines=Engines(vllm="apertus", sglang="apertus2509"),
     )
 )

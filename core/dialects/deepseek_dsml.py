@@ -26,8 +26,6 @@ Reasoning: ``…</think>`` without newlines, opened by the prompt; a call inside
 from ..registry import register
 from ..spec import Call, CallBlock, Dialect, Engines, Pop, Push, Reasoning, Region, Sink, Skip, Start, Tagged, on
 
-D = "｜DSML｜"
-
 
 def dsml(
     name: str,
@@ -38,14 +36,16 @@ def dsml(
     aliases: tuple[str, ...],
     summary: str,
     engines: Engines,
+    mark: str = "｜DSML｜",
 ) -> Dialect:
-    """One generation: the names of its block, the canonical one first, and the ``gap`` in front of a tag's word."""
-    openers = tuple(f"<{D}{block}>" for block in blocks)
-    closers = tuple(f"</{D}{block}>" for block in blocks)
+    """One generation: the names of its block, the canonical one first, and the ``gap`` in front of a tag's word.
+    ``mark`` begins all tags."""
+    openers = tuple(f"<{mark}{block}>" for block in blocks)
+    closers = tuple(f"</{mark}{block}>" for block in blocks)
     invoke = Tagged(
-        head=f'<{D}{gap}invoke name="{{name}}">\n',
-        argument=f'<{D}{gap}parameter name="{{key}}" string="{{type}}">{{value}}</{D}{gap}parameter>\n',
-        tail=f"</{D}{gap}invoke>",
+        head=f'<{mark}{gap}invoke name="{{name}}">\n',
+        argument=f'<{mark}{gap}parameter name="{{key}}" string="{{type}}">{{value}}</{mark}{gap}parameter>\n',
+        tail=f"</{mark}{gap}invoke>",
         around=(openers[0], *closers),
         style=style,
         optional=('" string="',),
@@ -53,7 +53,7 @@ def dsml(
         empty="/>",
         wrappers=("arguments", "input"),
     )
-    opener = f"<{D}{gap}invoke name="
+    opener = f"<{mark}{gap}invoke name="
     return Dialect(
         name,
         openers=(

@@ -1,6 +1,6 @@
 """Hermes JSON: ``<tool_call>`` JSON ``</tool_call>``.
 
-Models: NousResearch Hermes 2 Pro to 4, Qwen2.5, QwQ, Qwen3 (not Qwen3-Coder, not Qwen3.5 and later).
+Models: NousResearch Hermes 2 Pro to 4, Qwen2.5, QwQ, Qwen3 (not Qwen3-Coder, not Qwen3.5 and later), Arcee Trinity.
 Source: the chat templates of these models. Canonical spelling::
 
     <tool_call>
@@ -27,10 +27,10 @@ register(
         ),
         reasoning=Reasoning("<think>", "</think>", trim_open=(0, 1), trim_close=(1, 2)),
         start=Start("plain", turn="<|im_start|>assistant\n"),
-        aliases=("qwen", "qwen25", "qwen2d5", "qwen3", "qwen3_json"),
+        aliases=("qwen", "qwen25", "qwen2d5", "qwen3", "qwen3_json", "trinity"),
         stops=("<|im_end|>", "<|endoftext|>"),
         between="\n",
-        summary="Hermes 2 Pro to 4, Qwen2.5, QwQ, Qwen3",
-        engines=Engines(vllm="hermes qwen3_json", sglang="hermes qwen qwen25", lmdeploy="qwen qwen2d5 qwen3"),
+        summary="Hermes 2 Pro to 4, Qwen2.5, QwQ, Qwen3, Arcee Trinity",
+        engines=Engines(vllm="hermes qwen3_json", sglang="hermes qwen qwen25 trinity", lmdeploy="qwen qwen2d5 qwen3"),
     )
 )

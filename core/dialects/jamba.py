@@ -12,7 +12,7 @@ Both tags are tokens of the vocabulary. No reasoning.
 """
 
 from ..registry import register
-from ..spec import Call, CallBlock, Dialect, Envelope, Skip, Start, on
+from ..spec import Call, CallBlock, Dialect, Engines, Envelope, Skip, Start, on
 
 BLOCK = CallBlock(Envelope(shape="array"), close=("</tool_calls>",))
 
@@ -24,5 +24,6 @@ register(
         stops=("<|eom|>", "<|endoftext|>"),
         keep_special=True,
         summary="Jamba 1.5, 1.6, 1.7",
+        engines=Engines(vllm="jamba"),
     )
 )

@@ -23,7 +23,7 @@ from ..spec import Call, CallBlock, Dialect, Engines, Pop, Push, Reasoning, Regi
 INVOKE = Tagged(
     head='<invoke name="{name}">\n',
     argument='<parameter name="{key}">{value}</parameter>\n',
-    tail="</invoke>\n",
+    tail="</invoke>",
     around=("<minimax:tool_call>", "</minimax:tool_call>"),
     style="minimax_xml",
     padded=True,
@@ -43,7 +43,8 @@ register(
                 "tool_call",
                 Sink.SECTION,
                 (on(Call(CallBlock(INVOKE)), "<invoke name=", consume=False), on(Pop(), "</minimax:tool_call>")),
-                pad=("\n", ""),
+                between="\n",
+                pad=("\n", "\n"),
                 repeat=True,
             ),
         ),

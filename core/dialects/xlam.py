@@ -13,7 +13,7 @@ Reasoning: ``<think>…</think>``, by some fine-tunes. A ``</think>`` that nothi
 """
 
 from ..registry import register
-from ..spec import Call, CallBlock, Dialect, Envelope, Reasoning, Start, on
+from ..spec import Call, CallBlock, Dialect, Engines, Envelope, Reasoning, Start, on
 
 LIST = CallBlock(Envelope(shape="array"), confirm=True)
 FENCED = CallBlock(Envelope(shape="array"), close=("```",), confirm=True)
@@ -32,5 +32,6 @@ register(
         start=Start("plain", turn="<|im_start|>assistant\n"),
         stops=("<|eot_id|>", "<|im_end|>"),
         summary="xLAM 2",
+        engines=Engines(vllm="xlam"),
     )
 )

@@ -23,7 +23,9 @@ from .tokens import remembered, special_tokens
 __all__ = ["AUTO", "choose", "model_of"]
 
 AUTO = "toolglot"  # the parsers' name
-REMOTE = "transformers_modules"  # where transformers puts the code that comes with a model
+# Where transformers puts the code that comes with a model; and mistral-common, which renders no conversation that the
+# assistant ends.
+NOT_ASKED = ("transformers_modules", "mistral")
 
 
 def choose(tokenizer: Any, logger: logging.Logger) -> Dialect:
@@ -80,9 +82,10 @@ def model_of(tokenizer: Any) -> Model:
 
 
 def _encoder(tokenizer: Any) -> Render | None:
-    """An engine's own encoder, where a model has no template (DeepSeek V3.2, mistral-common); never a model's code."""
+    """An engine's own encoder, where a model has no template (DeepSeek V3.2); never a model's code."""
     apply = getattr(tokenizer, "apply_chat_template", None)
-    if apply is None or any(base.__module__.startswith(REMOTE) for base in type(tokenizer).__mro__):
+    modules = " ".join(base.__module__ for base in type(tokenizer).__mro__)
+    if apply is None or any(name in modules for name in NOT_ASKED):
         return None
 
     def render(messages: list[dict[str, Any]], tools: list[dict[str, Any]] | None, generation: bool) -> str:

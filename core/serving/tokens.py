@@ -16,7 +16,8 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from ..errors import ConfigurationError
-from ..spec import Dialect, Variants
+from ..spec import Dialect, Goto, Variants
+from ..table import leads_to_call
 
 __all__ = [
     "StrayFilter",
@@ -106,14 +107,16 @@ def stray_tokens(tokenizer: Any, dialect: Dialect, calls: bool) -> dict[int, str
 def missing_markers(tokenizer: Any, dialect: Dialect) -> list[str]:
     """Markers that can only be single tokens and that the tokenizer does not have.
 
-    A dialect whose opener may also be ordinary text needs no token.
+    A dialect whose opener may also be ordinary text needs no token. Tags of channels differ among checkpoints.
     """
-    markers = [marker for edge in dialect.openers for marker in edge.on]
+    edges = [edge for edge in dialect.openers if not isinstance(edge.do, Goto)]
+    markers = [marker for edge in edges for marker in edge.on if not marker.plain or leads_to_call(dialect, edge)]
     if not dialect.keep_special or any(marker.plain or not marker.consume for marker in markers):
         return []
     texts = [marker.text for marker in markers]
     if dialect.messages is not None:
-        texts = [marker.text for region in dialect.regions for edge in region.edges for marker in edge.on]
+        within = [marker for region in dialect.regions for edge in region.edges for marker in edge.on]
+        texts = [marker.text for marker in within if marker.control]
     vocabulary = tokenizer.get_vocab()
     tokens = dict.fromkeys(re.match(r"<\|.*?\|>|.*", text, re.DOTALL).group() for text in texts)  # type: ignore[union-attr]
     return [token for token in tokens if token not in vocabulary]
@@ -153,11 +156,16 @@ def _spelled(dialect: Dialect, variants: Variants, vocabulary: Collection[str]) 
     return dialect
 
 
+MANY = 16  # ids of one step that are not looked at before they have to be
+
+
 class StrayFilter:
     """Takes stray special tokens out of a stream. The text lags behind the ids, so they are awaited in order."""
 
     def __init__(self, stray: Mapping[int, str]) -> None:
         self._stray = stray
+        self._firsts = {text[0] for text in stray.values()}
+        self._unread: list[Sequence[int]] = []  # ids of steps in whose text no stray token stood
         self._due: deque[str] = deque()
         self._held = ""
         self.removed = 0
@@ -165,6 +173,12 @@ class StrayFilter:
     def feed(self, text: str, ids: Sequence[int]) -> str:
         """The text of one engine step without the tokens that are none of the dialect's."""
         stray = self._stray
+        if len(ids) > MANY and not self._due and not any(map(text.__contains__, self._firsts)):
+            self._unread.append(ids)
+            return text
+        for earlier in self._unread:
+            self._due.extend(stray[number] for number in earlier if number in stray)
+        self._unread.clear()
         if not stray.keys().isdisjoint(ids):
             self._due.extend(stray[number] for number in ids if number in stray)
         if not self._due:

@@ -44,6 +44,11 @@ def pairs(one: str, between: str = "") -> str:
     )
 
 
+def keyed(gap: str, end: str) -> str:
+    """All arguments of a call, as GLM writes them: ``gap`` inside a pair, ``end`` behind it."""
+    return pairs(lit("<arg_key>") + "{{ k }}" + lit(f"</arg_key>{gap}<arg_value>") + VALUE + lit(f"</arg_value>{end}"))
+
+
 def chat(
     assistant: str,
     calls: str,
@@ -122,6 +127,7 @@ class Family:
 CHATML = ("<|im_start|>", "<|im_end|>", "<|endoftext|>")
 TOOL_CALL = ("<tool_call>", "</tool_call>")
 THINK = ("<think>", "</think>")
+KEYED = (*TOOL_CALL, *THINK, "<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>")
 DEEPSEEK = ("<｜begin▁of▁sentence｜>", "<｜end▁of▁sentence｜>", "<｜User｜>", "<｜Assistant｜>")
 DEEPSEEK_CALLS = tuple(
     f"<｜tool▁{name}｜>" for name in ("calls▁begin", "calls▁end", "call▁begin", "call▁end", "sep", "outputs▁begin")
@@ -133,6 +139,18 @@ KIMI = tuple(
                  "tool_call_argument_begin", "im_end", "im_user", "im_assistant", "im_system", "im_middle")
 )  # fmt: skip
 HARMONY = tuple(f"<|{name}|>" for name in ("start", "end", "message", "channel", "constrain", "return", "call"))
+GIGACHAT = ("<|message_sep|>\n\n", "<|role_sep|>\n")
+INKLING = tuple(
+    f"<|{name}|>"
+    for name in ("message_model", "message_user", "end_message", "content_text", "content_thinking",
+                 "content_invoke_tool_json", "content_invoke_tool_text", "content_model_end_sampling")
+)  # fmt: skip
+COHERE_TURN = "<|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|>"
+COHERE = tuple(
+    f"<|{name}|>"
+    for name in ("START_OF_TURN_TOKEN", "END_OF_TURN_TOKEN", "CHATBOT_TOKEN", "USER_TOKEN", "START_THINKING",
+                 "END_THINKING", "START_ACTION", "END_ACTION", "START_RESPONSE", "END_RESPONSE")
+)  # fmt: skip
 GRANITE = ("<|start_of_role|>", "<|end_of_role|>", "<|end_of_text|>")
 
 JSON_CALL = lit('{"name": "') + NAME + lit('", "arguments": ') + ARGUMENTS + lit("}")
@@ -151,6 +169,20 @@ IF_OFF = "{% if enable_thinking is defined and not enable_thinking %}"
 QWEN3_OFF = IF_OFF + lit("<think>\n\n</think>\n\n") + "{% endif %}"
 IM_TURN = "<|im_start|>assistant\n"
 
+
+
+def cohere(before: str, after: str, reasoning: bool = False) -> str:
+    """Command: the tags around an answer, and whether the prompt opens the reasoning."""
+    one = (
+        lit('    {"tool_call_id": "') + "{{ loop.index0 }}" + lit('", "tool_name": "') + NAME + lit('", "parameters": ')
+        + ARGUMENTS + lit("}")
+    )  # fmt: skip
+    thought = lit("<|START_THINKING|>") + "{{ thought }}" + lit("<|END_THINKING|>")
+    return chat(COHERE_TURN, calls(one, lit(",\n"), lit("<|START_ACTION|>[\n"), lit("\n]<|END_ACTION|>")),
+                "<|END_OF_TURN_TOKEN|>", user="<|START_OF_TURN_TOKEN|><|USER_TOKEN|>",
+                body=THOUGHT + "{% if m.tool_calls %}" + thought + "{% else %}" + before + SAID + after + "{% endif %}",
+                generation=switched(COHERE_TURN, "reasoning", "<|START_THINKING|>",
+                                    "<|START_THINKING|><|END_THINKING|>") if reasoning else None)  # fmt: skip
 
 
 def hunyuan3(suffix: str) -> str:
@@ -256,7 +288,7 @@ FAMILIES = [
                 body=THOUGHT + lit("\n<think>") + "{{ thought }}" + lit("</think>")
                 + "{% if m.content %}" + lit("\n") + SAID + "{% endif %}"),
            ("[gMASK]", "<sop>", "<|assistant|>", "<|user|>", "<|observation|>", "<|endoftext|>"),
-           (*TOOL_CALL, *THINK, "<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>")),
+           KEYED),
     Family("GLM-4.7, GLM-5", "glm47", "zai-org/GLM-4.7 model card; xgrammar's builtin tag `glm_4_7`",
            chat("<|assistant|>",
                 calls(lit("<tool_call>") + NAME
@@ -268,7 +300,117 @@ FAMILIES = [
                 body=THOUGHT + "{% if thought %}" + lit("<think>") + "{{ thought }}" + "{% endif %}" + lit("</think>")
                 + SAID),
            ("[gMASK]", "<sop>", "<|assistant|>", "<|user|>", "<|observation|>", "<|endoftext|>"),
-           (*TOOL_CALL, *THINK, "<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>")),
+           KEYED),
+    Family("Laguna-XS-2.1, S-2.1", "poolside_v1", "poolside/Laguna-S-2.1 model card; vLLM's poolside_v1 parser",
+           chat("<assistant>",
+                calls(lit("<tool_call>") + NAME + keyed("", "") + lit("</tool_call>")),
+                "</assistant>\n", user="<user>", user_end="</user>\n", first="〈|EOS|〉",
+                generation=switched("<assistant>", "enable_thinking", "<think>", "</think>", "false"),
+                body=THOUGHT + "{% if thought %}" + lit("<think>") + "{{ thought }}" + "{% endif %}" + lit("</think>")
+                + SAID),
+           ("〈|EOS|〉",), KEYED),
+    Family("Laguna-XS.2", "poolside_v1", "poolside/Laguna-XS.2 model card; Ollama's renderer for Laguna",
+           chat("<assistant>\n",
+                calls(lit("<tool_call>") + NAME + lit("\n") + keyed("\n", "\n") + lit("</tool_call>\n")),
+                "</assistant>\n", user="<user>\n", user_end="\n</user>\n", first="〈|EOS|〉",
+                generation=switched("<assistant>\n", "enable_thinking", "<think>", "</think>", "false"),
+                body=THOUGHT + "{% if thought %}" + lit("<think>\n") + "{{ thought }}" + lit("\n") + "{% endif %}"
+                + lit("</think>\n") + "{% if m.content %}" + SAID + lit("\n") + "{% endif %}"),
+           ("〈|EOS|〉",), KEYED),
+    Family("Ling 3", "ling3", "inclusionAI/Ling-3.0-flash model card; ms-swift's agent template for Ling 3",
+           chat("<role>ASSISTANT</role>\n",
+                calls(lit("<tool_call>") + NAME + keyed("\n", "") + lit("\n</tool_call>"), lit("\n"),
+                      "{% if m.content %}" + lit("\n") + "{% endif %}"),
+                "<|role_end|>", user="<role>HUMAN</role>",
+                generation=switched("<role>ASSISTANT</role>\n", "enable_thinking", "<think>", "<think></think>"),
+                body=THOUGHT + lit("<think>") + "{{ thought }}" + lit("</think>") + SAID),
+           ("<role>", "</role>", "<|role_end|>"), KEYED),
+    Family("Spark-X2.5", "spark25", "XHToken/Spark-X2.5-4B model card; SGLang's spark25 parser",
+           chat("<|Bot|>",
+                calls(lit("<tool_call>") + NAME + lit("\n") + keyed("", "\n") + lit("</tool_call>"), lit("\n")),
+                "<｜end▁of▁sentence｜>", user="<|User|>",
+                generation=switched("<|Bot|>", "enable_thinking", "<think>", "<think></think>"),
+                body=THOUGHT + lit("<think>") + "{{ thought }}" + lit("</think>") + SAID),
+           ("<|Bot|>", "<|User|>", "<｜end▁of▁sentence｜>"), KEYED),
+    Family("IQuest-Q1", "iquest_q1", "IQuestLab/IQuest-Q1 model card; SGLang's iquest_q1 parser",
+           chat("<|iquest_assistant|>",
+                calls(lit("<iquest_tool_call>") + NAME + keyed("", "") + lit("</iquest_tool_call>")),
+                "<|iquest_end|>", user="<|iquest_user|>",
+                generation=switched("<|iquest_assistant|>", "enable_thinking", "<think>", "<think></think>"),
+                body=THOUGHT + lit("<think>") + "{{ thought }}" + lit("</think>") + SAID),
+           ("<|iquest_assistant|>", "<|iquest_user|>", "<|iquest_end|>", "<iquest_tool_call>", "</iquest_tool_call>"),
+           THINK),
+    Family("LongCat-Flash-Chat", "longcat", "meituan-longcat/LongCat-Flash-Chat model card",
+           chat(" ASSISTANT:",
+                calls(lit("<longcat_tool_call>\n") + JSON_CALL + lit("\n</longcat_tool_call>"), lit("\n")),
+                "</longcat_s>", user="[Round 0] USER:", user_end=""),
+           ("<longcat_s>", "</longcat_s>", "<longcat_tool_call>", "</longcat_tool_call>"), alone=False),
+    Family("LongCat-Flash-Thinking-2601", "longcat", "LongCat-Flash-Thinking-2601 model card; mlx-lm's parser",
+           chat("<longcat_assistant>",
+                calls(lit("<longcat_tool_call>") + NAME + lit("\n")
+                      + pairs(lit("<longcat_arg_key>") + "{{ k }}" + lit("</longcat_arg_key>\n<longcat_arg_value>")
+                              + VALUE + lit("</longcat_arg_value>\n"))
+                      + lit("</longcat_tool_call>"), lit("\n")),
+                "</longcat_s>", user="<longcat_user>", user_end="",
+                generation=switched("<longcat_assistant>", "enable_thinking", "<longcat_think>\n",
+                                    "<longcat_think>\n\n</longcat_think>\n"),
+                body=THOUGHT + "{% if thought %}" + lit("<longcat_think>\n") + "{{ thought }}"
+                + lit("\n</longcat_think>\n") + "{% endif %}" + SAID),
+           ("</longcat_s>", "<longcat_user>", "<longcat_assistant>", "<longcat_tool_call>", "</longcat_tool_call>",
+            "<longcat_think>", "</longcat_think>")),
+    Family("K2-Horizon", "k2_horizon", "IFM/K2-Horizon-7B model card; vLLM's and SGLang's k2_horizon parsers",
+           chat("<|ifm|im_start|>assistant\n",
+                calls(lit("<ifm|tool_call>") + NAME + lit("\n")
+                      + pairs(lit("<ifm|arg_key>") + "{{ k }}" + lit("</ifm|arg_key>\n<ifm|arg_value>") + VALUE
+                              + lit("</ifm|arg_value>\n"))
+                      + lit("</ifm|tool_call>\n"), "", lit("<ifm|tool_calls>\n"), lit("</ifm|tool_calls>")),
+                "<|ifm|im_end|>\n", user="<|ifm|im_start|>user\n", first="<|ifm|begin_of_text|>",
+                generation=lit("<|ifm|im_start|>assistant\n<ifm|think>\n"),
+                body=THOUGHT + lit("<ifm|think>\n") + "{{ thought }}" + lit("</ifm|think>\n") + SAID),
+           ("<|ifm|im_start|>", "<|ifm|im_end|>", *(f"<{slash}ifm|{name}>" for slash in ("", "/")
+            for name in ("think", "think_fast", "think_faster", "tool_calls", "tool_call", "arg_key", "arg_value")))),
+    Family("dots3", "dots", "dots-studio/dots3-note-prev model card; vLLM's dots parser",
+           chat("<|response|>",
+                calls(lit('<invoke name="') + NAME + lit('">\n')
+                      + pairs(lit('<parameter name="') + "{{ k }}" + lit('">') + VALUE + lit("</parameter>\n"))
+                      + lit("</invoke>\n"), "",
+                      "{% if m.content %}" + lit("\n") + "{% endif %}" + lit("<dots_function_call>\n"),
+                      lit("</dots_function_call>")),
+                "<|endofresponse|>", user="<|userprompt|>", user_end="<|endofuserprompt|>",
+                generation=switched("<|response|>", "enable_thinking", "", "<think>\n\n</think>\n\n"),
+                body=QWEN_THOUGHT + SAID),
+           ("<|response|>", "<|endofresponse|>", "<|userprompt|>", "<|endofuserprompt|>")),
+    Family("GigaChat 3.5", "gigachat35", "ai-sage/GigaChat3.5-432B-A28B model card; llama.cpp's parser for it",
+           chat("assistant<|role_sep|>\n",
+                calls(lit('<｜GCML｜invoke name="') + NAME + lit('">\n')
+                      + pairs(lit('<｜GCML｜parameter name="') + "{{ k }}" + lit('" string="')
+                              + "{{ 'true' if v is string else 'false' }}" + lit('">') + VALUE
+                              + lit("</｜GCML｜parameter>\n"))
+                      + lit("</｜GCML｜invoke>\n"), "",
+                      "{% if m.content %}" + lit("\n\n") + "{% endif %}" + lit("<｜GCML｜tool_calls>\n"),
+                      lit("</｜GCML｜tool_calls>")),
+                "<|message_sep|>\n\n", user="user<|role_sep|>\n",
+                generation=switched("assistant<|role_sep|>\n", "reasoning", "<think>", "", "false"),
+                body=THOUGHT + "{% if thought %}" + lit("<think>") + "{{ thought }}" + lit("</think>\n\n")
+                + "{% endif %}" + SAID),
+           ("<|role_sep|>", "<|message_sep|>", "｜GCML｜"), THINK),
+    Family("MiniCPM5", "minicpm5", "openbmb/MiniCPM5-2B model card; vLLM's and SGLang's minicpm5 parsers",
+           chatml(calls(lit('<function name="') + NAME + lit('">')
+                        + pairs(lit('<param name="') + "{{ k }}" + lit('">')
+                                + "{% if v is string and ('<' in v or '&' in v or '\\n' in v) %}" + lit("<![CDATA[")
+                                + "{{ v }}" + lit("]]>") + "{% else %}" + VALUE + "{% endif %}" + lit("</param>"))
+                        + lit("</function>"), lit("\n"), "{% if m.content %}" + lit("\n") + "{% endif %}"),
+                  switched(IM_TURN, "enable_thinking", "<think>\n", "<think>\n\n</think>\n\n"), QWEN_THOUGHT + SAID),
+           (*CHATML, "<function", "</function>", "<param", "</param>", "<![CDATA[", "]]>"), THINK),
+    Family("EXAONE 4", "exaone", "LGAI-EXAONE/EXAONE-4.0-32B model card; Ollama's renderer for EXAONE 4",
+           chat("[|assistant|]\n",
+                calls(lit("<tool_call>") + JSON_CALL + lit("</tool_call>"), lit("\n"),
+                      "{% if m.content %}" + lit("\n") + "{% endif %}"),
+                "[|endofturn|]\n", user="[|user|]\n",
+                generation=switched("[|assistant|]\n", "enable_thinking", "<think>\n", "<think>\n\n</think>\n\n",
+                                    "false"),
+                body=QWEN35_BODY),
+           ("[|assistant|]", "[|user|]", "[|endofturn|]"), (*TOOL_CALL, *THINK)),
     Family("Hunyuan 3", "hy_v3", "tencent/Hy3 model card; vLLM's hy_v3 parsers", hunyuan3(":opensource"),
            hunyuan3_tokens(":opensource")),
     Family("Hunyuan 3 preview", "hy_v3", "tencent/Hy3-preview model card: the markers have no suffix", hunyuan3(""),
@@ -381,13 +523,37 @@ FAMILIES = [
            KIMI, THINK),
     Family("gpt-oss", "gpt_oss", "OpenAI's Harmony response format, guide",
            chat("<|start|>assistant",
-                calls(lit(" to=functions.") + NAME + lit("<|channel|>commentary json<|message|>") + ARGUMENTS
-                      + lit("<|call|>")),
+                "{% if m.tool_calls %}{% set f = m.tool_calls[0].function %}" + lit(" to=functions.") + NAME
+                + lit("<|channel|>commentary json<|message|>") + ARGUMENTS + lit("<|call|>") + "{% endif %}",
                 "", user="<|start|>user<|message|>", user_end="<|end|>",
                 body="{% if m.thinking %}" + lit("<|channel|>analysis<|message|>") + "{{ m.thinking }}"
                 + lit("<|end|><|start|>assistant") + "{% endif %}{% if not m.tool_calls %}"
                 + lit("<|channel|>final<|message|>") + SAID + lit("<|return|>") + "{% endif %}"),
            HARMONY),
+    Family("Inkling", "inkling", "vLLM's encoder for thinkingmachines/Inkling",
+           chat("",
+                calls(lit("<|message_model|>") + NAME + lit("<|content_invoke_tool_json|>{\"name\":\"") + NAME
+                      + lit('","args":') + ARGUMENTS + lit("}<|end_message|>")),
+                "<|content_model_end_sampling|>", user="<|message_user|><|content_text|>", user_end="<|end_message|>",
+                body=THOUGHT + "{% if thought %}" + lit("<|message_model|><|content_thinking|>") + "{{ thought }}"
+                + lit("<|end_message|>") + "{% endif %}{% if m.content %}" + lit("<|message_model|><|content_text|>")
+                + SAID + lit("<|end_message|>") + "{% endif %}",
+                generation=lit("<|message_model|>")),
+           INKLING),
+    Family("Muse", "muse", "vLLM's example template for meta-models/Muse-Glimmer-30B",
+           chat("",
+                calls(lit("<|start|>assistant to=") + NAME
+                      + lit('<|message|><atem:function_calls>\n<atem:invoke name="') + NAME + lit('">\n')
+                      + pairs(lit('<atem:parameter name="') + "{{ k }}" + lit('">') + VALUE
+                              + lit("</atem:parameter>\n"))
+                      + lit("</atem:invoke>\n</atem:function_calls>")
+                      + "{% if loop.last %}" + lit("<|eot|>") + "{% else %}" + lit("<|eom|>") + "{% endif %}"),
+                "", user="<|start|>user<|message|>", user_end="<|eot|>",
+                body=THOUGHT + "{% if thought %}" + lit("<|start|>assistant to=self<|message|>") + "{{ thought }}"
+                + lit("<|eom|>") + "{% endif %}{% if not m.tool_calls %}" + lit("<|start|>assistant to=user<|message|>")
+                + SAID + lit("<|eot|>") + "{% endif %}",
+                generation=lit("<|start|>assistant")),
+           ("<|start|>", "<|message|>", "<|eom|>", "<|eot|>")),
     # JSON with the name inside
     Family("Mistral v3 to v7", "mistral", "mistral-common documentation, tokenizers v3 to v7",
            chat("", calls(JSON_CALL, lit(", "), lit("[TOOL_CALLS] ["), lit("]")), "</s>", user="[INST] ",
@@ -429,6 +595,52 @@ FAMILIES = [
            chat("<|start_of_role|>assistant<|end_of_role|>", "", "<|end_of_text|>\n",
                 user="<|start_of_role|>user<|end_of_role|>"),
            (*GRANITE, "<|tool_call|>"), certain=False, alone=False),
+    Family("Granite 20B function calling", "granite_20b_fc", "vLLM's example template for granite-20b-functioncalling",
+           chat("\nASSISTANT:", calls(lit("<function_call> ") + JSON_CALL + lit("\n")), "<|endoftext|>",
+                user="\nUSER: ", user_end="", generation=lit("\nASSISTANT: "),
+                body="{% if not m.tool_calls %}" + lit(" ") + SAID + lit(" ") + "{% endif %}"),
+           ("<|endoftext|>",)),
+    Family("GigaChat 3", "gigachat3", "ai-sage/GigaChat3-10B-A1.8B model card, chat template",
+           chat("assistant<|role_sep|>\n",
+                "{% if m.tool_calls %}{% set f = m.tool_calls[0].function %}"
+                + lit("<|message_sep|>\n\nfunction call<|role_sep|>\n") + JSON_CALL + "{% endif %}",
+                "<|message_sep|>\n\n", user="user<|role_sep|>\n"),
+           GIGACHAT),
+    Family("GigaChat 3.1", "gigachat31", "the pull requests that brought its parser to vLLM and SGLang",
+           chat("assistant<|role_sep|>\n",
+                "{% if m.tool_calls %}{% set f = m.tool_calls[0].function %}" + lit("<|function_call|>") + JSON_CALL
+                + "{% endif %}",
+                "<|message_sep|>\n\n", user="user<|role_sep|>\n"),
+           (*GIGACHAT, "<|function_call|>")),
+    Family("Command R7B", "cohere_command", "CohereForAI/c4ai-command-r7b-12-2024 chat template, tool_use",
+           cohere(lit("<|START_RESPONSE|>"), lit("<|END_RESPONSE|>")), COHERE),
+    Family("Command A Reasoning", "cohere_command", "cohere-ai/melody, its cmd3 templates",
+           cohere(lit("<|START_RESPONSE|>"), lit("<|END_RESPONSE|>"), reasoning=True), COHERE),
+    Family("Command A Plus, North", "cohere_command", "cohere-ai/melody, its cmd4 templates",
+           cohere(lit("<|START_TEXT|>"), lit("<|END_TEXT|>"), reasoning=True),
+           (*COHERE, "<|START_TEXT|>", "<|END_TEXT|>")),
+    Family("Command, cmd5", "cofl", "cohere-ai/melody, its cmd5 template",
+           chat(COHERE_TURN,
+                calls(lit('<cofl:tool_call id="') + "{{ loop.index0 }}" + lit('" name="') + NAME + lit('">')
+                      + pairs(lit('<cofl:tool_param name="') + "{{ k }}" + lit('" string="')
+                              + "{{ 'true' if v is string else 'false' }}" + lit('">') + VALUE
+                              + lit("</cofl:tool_param>"))
+                      + lit("</cofl:tool_call>"), "", lit("<cofl:tool_calls>"), lit("</cofl:tool_calls>")),
+                "<|END_OF_TURN_TOKEN|>", user="<|START_OF_TURN_TOKEN|><|USER_TOKEN|>",
+                body=THOUGHT + lit("<|START_THINKING|>") + "{{ thought }}" + lit("<|END_THINKING|>")
+                + "{% if not m.tool_calls %}" + lit("<|START_TEXT|>") + SAID + lit("<|END_TEXT|>") + "{% endif %}",
+                generation=switched(COHERE_TURN, "reasoning", "<|START_THINKING|>",
+                                    "<|START_THINKING|><|END_THINKING|>")),
+           (*COHERE[:6], "<|START_TEXT|>", "<|END_TEXT|>")),
+    Family("PLaMo 3", "plamo3", "vLLM's plamo3 parser; pfnet/plamo-3-nict-2b-base chat template for the turns",
+           chat("assistant<|plamo:msg|>",
+                calls(lit("<|plamo:begin_tool_request:plamo|><|plamo:begin_tool_name:plamo|>") + NAME
+                      + lit("<|plamo:end_tool_name:plamo|><|plamo:begin_tool_arguments:plamo|>")
+                      + lit("<|plamo:constrain|>json<|plamo:msg|>") + ARGUMENTS
+                      + lit("<|plamo:end_tool_arguments:plamo|><|plamo:end_tool_request:plamo|>"), "",
+                      lit("<|plamo:begin_tool_requests:plamo|>"), lit("<|plamo:end_tool_requests:plamo|>")),
+                "<|plamo:tag|>", user="user<|plamo:msg|>"),
+           ("<|plamo:begin_", "<|plamo:end_", ":plamo|>", "<|plamo:tag|>", "<|plamo:msg|>", "<|plamo:constrain|>")),
     Family("InternLM2, Intern-S1", "internlm2", "InternLM repository, chat format document",
            chatml(calls(lit("<|action_start|><|plugin|>\n") + PARAMETERS_CALL + lit("<|action_end|>"), lit("\n"))),
            ("<|im_start|>", "<|im_end|>", "<|action_start|>", "<|action_end|>", "<|plugin|>", "<|interpreter|>")),
@@ -438,6 +650,27 @@ FAMILIES = [
                 generation=lit("<|extra_0|>") + "{% if enable_thinking is defined and not enable_thinking %}"
                 + lit("<think>\n\n</think>\n") + "{% endif %}"),
            ("<|extra_0|>", "<|eos|>", "<|startoftext|>")),
+    Family("Jamba 1.5 to 1.7", "jamba", "ai21labs/AI21-Jamba-Large-1.7 model card, tool use; vLLM's jamba parser",
+           chat("<|bom|><|assistant|> ",
+                calls(JSON_CALL, lit(",\n    "), lit("<tool_calls>[\n    "), lit("\n]</tool_calls>")), "<|eom|>",
+                user="<|bom|><|user|> ", first="<|startoftext|>"),
+           ("<|bom|>", "<|eom|>", "<|assistant|>", "<|user|>", "<|startoftext|>", "<tool_calls>", "</tool_calls>")),
+    Family("Apertus", "apertus", "swiss-ai/Apertus-8B-Instruct-2509 model card; vLLM's apertus parser",
+           chat("<|assistant_start|>",
+                calls(lit('{"') + NAME + lit('": ') + ARGUMENTS + lit("}"), lit(", "), lit("<|tools_prefix|>["),
+                      lit("]<|tools_suffix|>")),
+                "<|assistant_end|>", user="<|user_start|>", user_end="<|user_end|>"),
+           ("<|assistant_start|>", "<|assistant_end|>", "<|user_start|>", "<|user_end|>", "<|tools_prefix|>",
+            "<|tools_suffix|>", "<|inner_prefix|>", "<|inner_suffix|>")),
+    Family("xLAM 2 (Qwen)", "xlam", "vLLM's example template for xLAM on Qwen",
+           chatml(calls(JSON_CALL, lit(", "), lit("["), lit("]")),
+                  body="{% if not m.tool_calls %}" + SAID + "{% endif %}"),
+           CHATML, TOOL_CALL),
+    Family("xLAM 2 (Llama)", "xlam", "vLLM's example template for xLAM on Llama: the turns of Llama 3",
+           chat("<|start_header_id|>assistant<|end_header_id|>\n\n", calls(JSON_CALL, lit(", "), lit("["), lit("]")),
+                "<|eot_id|>", user="<|start_header_id|>user<|end_header_id|>\n\n", first="<|begin_of_text|>",
+                body="{% if not m.tool_calls %}" + SAID + "{% endif %}"),
+           LLAMA3, certain=False, alone=False),
     Family("Phi-4-mini", "phi4_mini", "microsoft/Phi-4-mini-instruct model card; vLLM's template for it",
            chat("<|assistant|>", calls(JSON_CALL, lit(", "), lit("functools["), lit("]")), "<|end|>", user="<|user|>"),
            ("<|assistant|>", "<|user|>", "<|end|>", "<|tool|>", "<|/tool|>", "<|tool_call|>", "<|/tool_call|>")),

@@ -111,7 +111,10 @@ def test_a_twin_that_differs_in_nothing(registered: Any) -> None:
 
 
 def test_a_second_dialect_with_the_same_tokens(registered: Any) -> None:
-    assert detect(BY_NAME["Mistral, no template"].model()).dialect == "mistral"
+    found = detect(BY_NAME["Mistral, no template"].model())
+    assert found.dialect == "mistral"
+    assert found.reasons == ("its tokenizer has [TOOL_CALLS], of no other dialect",)
+    assert found.notes == ("no call could be read back",)
     registered(twin("mistral"))
     found = detect(BY_NAME["Mistral, no template"].model())
     assert (found.dialect, found.candidates) == (None, ("mistral", "twin"))

@@ -308,9 +308,11 @@ def protocol_words(dialect: str, text: str) -> set[str]:
     if dialect.startswith("deepseek_v") or dialect == "kimi_k3":
         attributes = re.findall(r"""(?:string|type|index)=["']?([^"'<>\n]*)""", text)
         return {word for attribute in attributes for word in WORD.findall(attribute)}
-    if dialect != "gpt_oss":
+    if dialect == "inkling":
+        return set(WORD.findall(" ".join(re.findall(r"(\S+)<\|content_invoke_tool_json\|>", text))))
+    if dialect not in ("gpt_oss", "muse"):
         return set()
-    headers = re.findall(r"(?s)(?:<\|channel\|>| to=|<\|constrain\|>|<\|start\|>assistant).*?(?:<\|message\|>|$)", text)
+    headers = re.findall(r"(?s)(?:<\|channel\|>|to=|<\|constrain\|>|<\|start\|>assistant).*?(?:<\|message\|>|$)", text)
     return {word for header in headers for word in WORD.findall(header)}
 
 

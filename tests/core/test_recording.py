@@ -17,9 +17,9 @@ from corpus import SCHEMA, CorpusLine, all_lines, std_tools
 from harness import expected_result, make_id, random_splits, to_result
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_fuzz import OWN, WORD, soups
+from test_fuzz import WORD, soups
 
-from toolglot.core import ConfigurationError, assemble, parse
+from toolglot.core import ConfigurationError, assemble, list_dialects, parse
 from toolglot.core.cli import main
 from toolglot.core.recording import Recording, corpus_line, differences, from_json, read_recordings, to_json
 from toolglot.core.redact import redact, structure
@@ -209,8 +209,9 @@ def test_corpus_line(line: CorpusLine) -> None:
 
 def test_structure_survives_redaction() -> None:
     """Nearly everywhere: what a format decides by a value's content is lost with it."""
-    kept = sum(structure(redact(recording).again()) == structure(recording) for recording in map(recorded, LINES))
-    assert kept >= 0.97 * len(LINES)
+    some = [recorded(line) for line in LINES[::4]]
+    kept = sum(structure(redact(recording).again()) == structure(recording) for recording in some)
+    assert kept >= 0.97 * len(some)
 
 
 def test_redaction() -> None:
@@ -254,7 +255,7 @@ def test_redaction() -> None:
     assert not list(differences(redacted, redacted.again()))
 
 
-@pytest.mark.parametrize("dialect", sorted(OWN))
+@pytest.mark.parametrize("dialect", list_dialects())
 def test_no_content_survives_redaction(dialect: str) -> None:
     @settings(max_examples=settings.default.max_examples // 10 or 1)  # type: ignore[union-attr]
     @given(text=soups(dialect), tools=st.booleans(), seed=st.integers(0, 99))

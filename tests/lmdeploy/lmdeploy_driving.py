@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import random
 from collections.abc import Iterable
@@ -14,6 +15,7 @@ from lmdeploy.serve.parsers import ResponseParserManager
 
 from toolglot.core import get_dialect
 from toolglot.core.serving.prompt import has_reasoning
+from toolglot.lmdeploy_plugin.settings import Settings, read_settings
 
 CORPUS = Path(__file__).resolve().parent.parent / "corpus"
 
@@ -123,3 +125,54 @@ def corpus(dialect: str) -> list[dict[str, Any]]:
         if line["tools"] == "std":
             line["tools"] = standard
     return lines
+
+
+# A corpus line, asked of LMDeploy in its own way.
+
+# Options that become fields of the request, and those that become environment variables.
+FIELDS = {"tool_choice", "parallel_tool_calls"}
+VARIABLES = {"undeclared_tools", "reasoning_calls", "arguments"}
+# A prompt that ends as the request says.
+TEMPLATE = "{{ messages[0].content }}{{ turn }}Yes.<|im_end|>And now?<|im_start|>{{ turn }}{{ opened }}"
+
+
+def history(calls: int) -> list[dict[str, Any]]:
+    """A conversation with so many calls in it."""
+    call = {"id": "x", "type": "function", "function": {"name": "ping", "arguments": "{}"}}
+    past = [{"role": "assistant", "content": "", "tool_calls": [call] * calls}] if calls else []
+    return [{"role": "user", "content": "Hello"}, *past, {"role": "user", "content": "Go on"}]
+
+
+@dataclass
+class Asked:
+    """A corpus line as a request to LMDeploy, with the parsers chosen and the process's settings."""
+
+    tools: list[Any]
+    request: Any
+    parser: Any
+    settings: Settings
+
+
+def ask(dialect: str, line: dict[str, Any], tokenizer: Any) -> Asked | None:
+    """What LMDeploy is asked for a corpus line; None where it would refuse, or where reasoning cannot be kept."""
+    spec = get_dialect(dialect)
+    options = dict(line.get("options", {}))
+    tools = line["tools"] or []  # LMDeploy knows the tools, or there are none
+    if not tools and options.get("tool_choice") not in (None, "none"):
+        return None
+    if spec.messages is not None and options.get("reasoning") is False:
+        return None  # LMDeploy always splits the channels of this dialect
+    fields = {key: options.pop(key) for key in list(options) if key in FIELDS} if tools else {}
+    environment = {f"TOOLGLOT_{key}".upper(): options.pop(key) for key in list(options) if key in VARIABLES}
+    read = read_settings(environment)
+    assert not read.problems
+    opens = options.pop("starts_in_reasoning", spec.start.region == "reasoning")
+    opener = spec.reasoning.open if spec.reasoning else spec.messages.reasoning if spec.messages else ""
+    arguments = {"turn": spec.start.turn, "opened": opener if opens else ""}
+    messages = history(options.pop("previous_calls", 0))
+    reasoning = "same" if options.pop("reasoning", True) else None
+    assert not set(options) - FIELDS, options
+    templated = copy.copy(tokenizer)
+    templated.chat_template = TEMPLATE
+    request = request_for(tools, messages=messages, chat_template_kwargs=arguments, **fields)
+    return Asked(tools, request, choose(f"toolglot_{dialect}", reasoning, tokenizer=templated), read)

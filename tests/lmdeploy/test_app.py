@@ -194,6 +194,7 @@ def test_concurrent(client: openai.OpenAI) -> None:
         assert name == "get_weather"
         validate(arguments)
     assert len({arguments for _, arguments, _ in answers}) > 20
+    assert len({identity for _, _, identity in answers}) == 40
 
 
 def test_responses(app: Any, client: openai.OpenAI) -> None:
@@ -215,14 +216,19 @@ def test_responses(app: Any, client: openai.OpenAI) -> None:
     assert events[-1].type == "response.completed"
 
 
-def test_responses_forced(client: openai.OpenAI) -> None:
-    tool: Any = {"type": "function", **WEATHER["function"]}
-    history: Any = [
-        {"role": "user", "content": "Hello"},
-        {"role": "assistant", "content": "<think>\n</think>\n\nYes. "},  # the model goes on from here, without thinking
-    ]
+# The model goes on from here, without thinking.
+CLOSED = {"role": "assistant", "content": "<think>\n</think>\n\nYes. "}
+
+
+@pytest.mark.parametrize("choice", ["required", {"type": "function", "name": "get_weather"}], ids=["required", "named"])
+def test_responses_forced(client: openai.OpenAI, choice: Any) -> None:
+    tools: Any = [{"type": "function", **entry["function"]} for entry in (PING, WEATHER)]
     answer = client.responses.create(
-        model=NAME, input=history, tools=[tool], tool_choice="required", max_output_tokens=300
+        model=NAME,
+        input=[{"role": "user", "content": "Hello"}, CLOSED],  # type: ignore[list-item]
+        tools=tools if choice != "required" else tools[1:],
+        tool_choice=choice,
+        max_output_tokens=300,
     )
     calls = [item for item in answer.output if item.type == "function_call"]
     assert calls
@@ -250,3 +256,22 @@ def test_messages(app: Any) -> None:
     deltas = [event["delta"] for event in events if event["type"] == "content_block_delta"]
     assert "".join(delta.get("partial_json", "") for delta in deltas) == ARGUMENTS
     assert "".join(delta.get("text", "") for delta in deltas) == CONTENT
+
+
+@pytest.mark.parametrize("choice", [{"type": "any"}, {"type": "tool", "name": "get_weather"}], ids=["any", "tool"])
+def test_messages_forced(app: Any, choice: dict[str, str]) -> None:
+    tools = [
+        {"name": "ping", "input_schema": PING["function"]["parameters"]},
+        {"name": "get_weather", "input_schema": SCHEMA},
+    ]
+    request = {
+        "model": NAME,
+        "max_tokens": 300,
+        "messages": [{"role": "user", "content": "Hello"}, CLOSED],
+        "tools": tools[1:] if choice["type"] == "any" else tools,
+        "tool_choice": choice,
+    }
+    answer = app.post("/v1/messages", headers={"anthropic-version": "2023-06-01"}, json=request).json()
+    calls = [entry for entry in answer["content"] if entry["type"] == "tool_use"]
+    assert calls and calls[0]["name"] == "get_weather"
+    jsonschema.validate(calls[0]["input"], SCHEMA)

@@ -1,4 +1,4 @@
-"""The contract of LMDeploy's ResponseParser, on inputs that its own parsers get wrong, and their nature untouched."""
+"""The contract of LMDeploy's ResponseParser, and the nature of its own parsers, untouched."""
 
 from __future__ import annotations
 
@@ -15,11 +15,10 @@ from toolglot.core import ConfigurationError
 from toolglot.lmdeploy_plugin import response
 from toolglot.lmdeploy_plugin.settings import read_settings
 
-HERMES, CODER = "toolglot_hermes", "toolglot_qwen3_coder"
+HERMES = "toolglot_hermes"
 CALL = '<tool_call>\n{"name": "ping", "arguments": {}}\n</tool_call>'
 PINGED = ("ping", "{}")
 ANALYSIS = "<|channel|>analysis<|message|>"
-CITY = "<tool_call>\n<function=get_weather>\n<parameter=city>\n"
 
 
 def everywhere(parser: Any, request: Any, text: str, expected: Result) -> None:
@@ -29,48 +28,10 @@ def everywhere(parser: Any, request: Any, text: str, expected: Result) -> None:
     assert complete(parser(request), text) == expected
 
 
-# Inputs of which LMDeploy 0.18's own parsers lose something, or make invalid JSON.
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "expected"),
-    [
-        (HERMES, CALL + "DONE", Result("DONE", None, [PINGED])),
-        (HERMES, CALL + "\n" + CALL, Result(None, None, [PINGED, PINGED])),
-        (HERMES, "The `<tool_call>` tag starts a call. Bye.", Result("The `<tool_call>` tag starts a call. Bye.")),
-        (HERMES, "<tool_call>\nnot json\n</tool_call>", Result("<tool_call>\nnot json\n</tool_call>")),
-        (HERMES, '<tool_call>\n[{"name": "ping"}, {"name": "ping"}]\n</tool_call>', Result(None, None, [PINGED] * 2)),
-        (HERMES, '<tool_call>\n{"name": "ping"', Result(None, None, [PINGED])),
-        (
-            HERMES,
-            '<tool_call>\n{"name": "get_weather", "arguments": "{\\"days\\": 1}"}\n</tool_call>',
-            Result(None, None, [("get_weather", '{"days": 1}')]),
-        ),
-        (CODER, CITY + "hel", Result(None, None, [("get_weather", '{"city": "hel"}')])),
-        (
-            CODER,
-            CITY + "a </parameter> b\n</parameter>\n</function>\n</tool_call>",
-            Result(None, None, [("get_weather", '{"city": "a </parameter> b"}')]),
-        ),
-        (
-            CODER,
-            "<tool_call>\n<function=ping>\n</function>\n<function=ping>\n</function>\n</tool_call>",
-            Result(None, None, [PINGED] * 2),
-        ),
-        (CODER, "<function=ping>\n</function>\n</tool_call>", Result(None, None, [PINGED])),
-    ],
-)
-def test_weaknesses(name: str, text: str, expected: Result) -> None:
-    everywhere(choose(name), request_for(TOOLS), text, expected)
-
-
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("Plain answer.", Result("Plain answer.")),
-        ("<think>a</think>Use <think> tags </think> so", Result("Use <think> tags </think> so", "a")),
         (f"<think>a{CALL}b</think>c", Result("c", "ab", [PINGED])),
-        ("<think>The <tool_call> tag. ok</think>Hello", Result("Hello", "The <tool_call> tag. ok")),
         ("<think>\nHm\n</think>\n\nYes", Result("Yes", "Hm")),
     ],
 )

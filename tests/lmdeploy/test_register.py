@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import os
 import shutil
 import subprocess
@@ -10,7 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from lmdeploy.serve.parsers import ResponseParserManager, validate_parser_names
+from lmdeploy.serve.parsers import ResponseParserManager
 from lmdeploy.serve.parsers.reasoning_parser import ReasoningParserManager
 from lmdeploy.serve.parsers.tool_parser import ToolParserManager
 
@@ -101,9 +102,48 @@ def test_a_taken_name_stays(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogC
     assert "toolglot_hermes is taken" in caplog.text
 
 
-def test_a_wrong_name_lists_ours() -> None:
-    with pytest.raises(ValueError, match="toolglot_hermes"):
-        validate_parser_names(None, "toolglot_nosuch")
+def test_a_wrong_name_lists_ours(model: Path) -> None:
+    from lmdeploy_serving import command_line
+
+    command = ["serve", "api_server", str(model), "--backend", "pytorch", "--max-batch-size", "1"]
+    for option, names in (
+        ("--tool-call-parser", ("toolglot_hermes", "toolglot_llama4_pythonic")),
+        ("--reasoning-parser", ("toolglot_hermes", "toolglot_kimi_k2")),
+    ):
+        arguments = command_line().parse_args([*command, option, "toolglot_nosuch"])
+        with pytest.raises(ValueError, match="toolglot_nosuch is not in the parser list") as refused:
+            arguments.run(arguments)
+        assert all(name in str(refused.value) for name in names)
+
+
+def test_the_names_are_in_the_help(capsys: pytest.CaptureFixture[str]) -> None:
+    from lmdeploy_serving import command_line
+
+    with pytest.raises(SystemExit):
+        command_line().parse_args(["serve", "api_server", "--help"])
+    assert capsys.readouterr().out.count("toolglot_hermes") == 2
+
+
+def test_nothing_else_is_patched() -> None:
+    """But for the registries no module or class of LMDeploy holds anything of ours."""
+    import lmdeploy.serve.openai.api_server  # noqa: F401
+
+    for name, module in list(sys.modules.items()):
+        if name.split(".")[0] != "lmdeploy" or module is None:
+            continue
+        for value in list(vars(module).values()):
+            parts = list(vars(value).values()) if isinstance(value, type) else []
+            for part in (value, *parts):
+                assert not str(getattr(part, "__module__", "")).startswith("toolglot"), (name, part)
+
+
+def test_ready_for_upstream() -> None:
+    """The group that LMDeploy could load by itself is declared."""
+    from importlib.metadata import entry_points
+
+    [entry] = {point.value for point in entry_points(group="lmdeploy.parsers") if point.name == "toolglot"}
+    module, _, name = entry.partition(":")
+    assert getattr(importlib.import_module(module), name) is lmdeploy_plugin.register
 
 
 def test_an_older_lmdeploy(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -116,6 +156,17 @@ def test_an_older_lmdeploy(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
         monkeypatch.setattr(sys, "argv", argv)
         autoload._register()
         assert capsys.readouterr().err.count("\n") == expected
+
+
+def test_an_lmdeploy_without_the_parser_layer(site: Path) -> None:
+    """Before 0.13: one line for those who ask for a name of ours, nothing for others."""
+    shutil.rmtree(site / "lmdeploy" / "serve" / "parsers")
+    folder = "lmdeploy/serve/openai"
+    write(site, {f"{folder}/__init__.py": "", f"{folder}/tool_parser/__init__.py": "old = True"})
+    code = TORCH + "import lmdeploy.serve.openai.tool_parser as p; print(p.old)"
+    assert python(site, code) == (0, "True\n")
+    status, output = python(site, code, "--tool-call-parser", "toolglot_hermes")
+    assert status == 0 and output.count("\n") == 2 and "LMDeploy 0.18 or newer is needed" in output
 
 
 # The module that stands in the way of `import torch`.
@@ -184,6 +235,35 @@ def test_a_target_that_is_gone(tmp_path: Path) -> None:
     assert status == 1 and "TORCH_DEVICE_BACKEND_AUTOLOAD=0" in output
     code = "import torch; print(torch.ones(1).item())"
     assert python(tmp_path, code, site=True, TORCH_DEVICE_BACKEND_AUTOLOAD="0") == (0, "1.0\n")
+
+
+# What it costs.
+
+
+def test_the_cost_of_the_hook(site: Path) -> None:
+    """Nothing where torch is not imported; under 2 ms in a process that imports it, its later imports included."""
+    code = "import sys; print(any('toolglot' in name for name in sys.modules), len(sys.meta_path))"
+    assert python(site, code) == (0, "False 3\n")
+    measured = """
+import sys
+from importlib.metadata import entry_points
+from time import process_time
+[entry] = [point for point in entry_points(group="torch.backends") if point.name == "toolglot"]
+start = process_time()
+entry.load()()
+loaded = process_time() - start
+finder = sys.meta_path[0]
+start = process_time()
+for _ in range(2000):  # modules that a large program imports after torch
+    finder.find_spec("some.module", None)
+print(1000 * (loaded + process_time() - start))
+"""
+    python(site, measured)  # compiles
+    # The machine may be busy: what it costs is what it costs when nothing else runs.
+    spent: list[float] = []
+    while len(spent) < 100 and (not spent or min(spent) >= 2):
+        spent.append(float(python(site, measured)[1]))
+    assert min(spent) < 2, sorted(spent)
 
 
 # The command line of our own.

@@ -14,6 +14,8 @@ from vllm.parser.parser_manager import ParserManager
 
 from toolglot.core import get_dialect
 from toolglot.core.serving.prompt import has_reasoning
+from toolglot.core.spec import Dialect
+from toolglot.vllm_plugin.settings import Settings, read_settings
 
 CORPUS = Path(__file__).resolve().parent.parent / "corpus"
 
@@ -177,3 +179,56 @@ def corpus(dialect: str) -> list[dict[str, Any]]:
         if line["tools"] == "std":
             line["tools"] = standard
     return lines
+
+
+# A corpus line, asked of vLLM in its own way.
+
+# Options that become fields of the request, and those that become environment variables.
+FIELDS = {"tool_choice", "parallel_tool_calls"}
+VARIABLES = {"undeclared_tools", "reasoning_calls", "arguments"}
+
+
+def prompt_of(dialect: Dialect, opens: bool) -> str:
+    """The end of a prompt, behind an earlier turn that has thought and called."""
+    reasoning = dialect.reasoning
+    earlier = f"{reasoning.open}Earlier{reasoning.close}" if reasoning is not None else ""
+    opener = reasoning.open if reasoning is not None else dialect.messages.reasoning if dialect.messages else ""
+    opened = opener if opens else ""
+    return f"Hello{dialect.start.turn}{earlier}Yes.<|im_end|>And now?{dialect.start.turn}{opened}"
+
+
+def history(calls: int) -> list[dict[str, Any]]:
+    """A conversation with so many calls in it."""
+    call = {"id": "x", "type": "function", "function": {"name": "ping", "arguments": "{}"}}
+    past = [{"role": "assistant", "tool_calls": [call] * calls}] if calls else []
+    return [{"role": "user", "content": "Hello"}, *past]
+
+
+@dataclass
+class Asked:
+    """A corpus line as a request to vLLM, with the prompt, the options of `parser_for` and the process's settings."""
+
+    tools: list[Any]
+    request: Any
+    prompt: list[int]
+    options: dict[str, Any]
+    settings: Settings
+
+
+def ask(dialect: str, line: dict[str, Any], tokenizer: Any) -> Asked | None:
+    """What vLLM is asked for a corpus line; None where it would refuse."""
+    options = dict(line.get("options", {}))
+    tools = line["tools"] or []  # vLLM knows the tools, or there are none
+    if not tools and options.get("tool_choice") not in (None, "none"):
+        return None
+    fields = {key: options.pop(key) for key in list(options) if key in FIELDS} if tools else {}
+    environment = {f"TOOLGLOT_{key}".upper(): options.pop(key) for key in list(options) if key in VARIABLES}
+    read = read_settings(environment)
+    assert not read.problems
+    request = request_for(tools, **fields, messages=history(options.pop("previous_calls", 0)))
+    spec = get_dialect(dialect)
+    text = prompt_of(spec, options.pop("starts_in_reasoning", spec.start.region == "reasoning"))
+    reasoning = "same" if options.pop("reasoning", True) else None
+    assert not set(options) - FIELDS, options
+    prompt = tokenizer.encode(text, add_special_tokens=False)
+    return Asked(tools, request, prompt, {"reasoning": reasoning, "tokenizer": tokenizer}, read)

@@ -10,17 +10,12 @@ import random
 from typing import Any
 
 import pytest
-from driving import Result, check_tails, corpus, joined, parse, parser_for, request_for, stream
+from driving import Result, ask, check_tails, corpus, joined, parse, parser_for, stream
 
 from toolglot import core
-from toolglot.core import get_dialect, list_dialects
-from toolglot.core.spec import Dialect
-from toolglot.vllm_plugin import settings
+from toolglot.core import list_dialects
 
 RANDOM_SPLITS = 20
-# Options that become fields of the request, and those that become environment variables.
-FIELDS = {"tool_choice", "parallel_tool_calls"}
-VARIABLES = {"undeclared_tools", "reasoning_calls", "arguments"}
 
 
 def chunkings(text: str, identity: str) -> list[list[str]]:
@@ -33,43 +28,16 @@ def chunkings(text: str, identity: str) -> list[list[str]]:
     return found
 
 
-def prompt_of(dialect: Dialect, opens: bool) -> str:
-    """The end of a prompt, behind an earlier turn that has thought and called."""
-    reasoning = dialect.reasoning
-    earlier = f"{reasoning.open}Earlier{reasoning.close}" if reasoning is not None else ""
-    opened = reasoning.open if opens and reasoning is not None else ""
-    return f"Hello{dialect.start.turn}{earlier}Yes.<|im_end|>And now?{dialect.start.turn}{opened}"
-
-
-def history(calls: int) -> list[dict[str, Any]]:
-    """A conversation with so many calls in it."""
-    call = {"id": "x", "type": "function", "function": {"name": "ping", "arguments": "{}"}}
-    past = [{"role": "assistant", "tool_calls": [call] * calls}] if calls else []
-    return [{"role": "user", "content": "Hello"}, *past]
-
-
 @pytest.mark.parametrize("dialect", list_dialects())
 def test_corpus(dialect: str, tokenizer: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    spec = get_dialect(dialect)
     count = 0
     for line in corpus(dialect):
-        options = dict(line.get("options", {}))
-        tools = line["tools"] or []  # vLLM knows the tools, or there are none
-        choice = options.get("tool_choice")
-        if not tools and choice not in (None, "none"):
+        asked = ask(dialect, line, tokenizer)
+        if asked is None:
             continue  # refused
-        wanted = core.parse(line["raw"], dialect, tools, **options)
-        fields = {key: options.pop(key) for key in list(options) if key in FIELDS} if tools else {}
-        environment = {f"TOOLGLOT_{key}".upper(): options.pop(key) for key in list(options) if key in VARIABLES}
-        read = settings.read_settings(environment)
-        assert not read.problems
-        monkeypatch.setattr("toolglot.vllm_plugin.response.settings", lambda read=read: read)
-        request = request_for(tools, **fields, messages=history(options.pop("previous_calls", 0)))
-        opens = options.pop("starts_in_reasoning", spec.start.region == "reasoning")
-        prompt = tokenizer.encode(prompt_of(spec, opens), add_special_tokens=False)
-        reasoning = "same" if options.pop("reasoning", True) else None
-        assert not options or "tool_choice" in options or "parallel_tool_calls" in options, options
-        check(dialect, line, request, prompt, wanted, {"reasoning": reasoning, "tokenizer": tokenizer})
+        monkeypatch.setattr("toolglot.vllm_plugin.response.settings", lambda asked=asked: asked.settings)
+        wanted = core.parse(line["raw"], dialect, asked.tools, **line.get("options", {}))
+        check(dialect, line, asked.request, asked.prompt, wanted, asked.options)
         count += 1
     assert count >= 10
 

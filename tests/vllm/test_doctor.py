@@ -12,8 +12,8 @@ def test_all_is_well(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixt
     assert doctor.main() == 0
     text = capsys.readouterr().out
     assert "vLLM: vllm" in text and "toolglot 0" in text
-    assert "--tool-call-parser: toolglot_deepseek_v31" in text
-    assert "--reasoning-parser: toolglot_deepseek_v31" in text
+    assert "--tool-call-parser: toolglot, toolglot_" in text
+    assert "--reasoning-parser: toolglot, toolglot_" in text
     assert "settings: defaults" in text
 
 

@@ -83,7 +83,7 @@ def test_special_tokens_that_the_client_wants(tokenizer: Any) -> None:
     assert parser.parse(f"a{STRAY}", request, enable_auto_tools=True)[1] == f"a{STRAY}"
 
 
-@pytest.mark.parametrize("dialect", ["hermes", "qwen3_coder"])
+@pytest.mark.parametrize("dialect", ["hermes", "glm45"])
 def test_plain_markers_need_nothing(tokenizer: Any, dialect: str) -> None:
     request, _ = prepared(dialect, tokenizer)
     assert request.skip_special_tokens is not False

@@ -1,0 +1,43 @@
+"""IQuest-Q1: ``<iquest_tool_call>`` name, then ``<arg_key>`` and ``<arg_value>`` pairs, all in one line.
+
+Models: IQuestLab/IQuest-Q1.
+Source: the chat template of the model. Canonical spelling::
+
+    <iquest_tool_call>get_weather<arg_key>city</arg_key><arg_value>Rome</arg_value></iquest_tool_call>
+
+Newlines between the tags are read. Values and closers are as in glm45.py.
+
+Reasoning: ``…</think>`` without newlines, opened by the prompt (``<|iquest_assistant|><think>``) unless thinking is
+off; a call ends it.
+"""
+
+from ..registry import register
+from ..spec import Call, CallBlock, Dialect, Engines, Reasoning, Skip, Start, Tagged, on
+
+BLOCK = CallBlock(
+    Tagged(
+        head="{name}",
+        argument="<arg_key>{key}</arg_key><arg_value>{value}</arg_value>",
+        tail="",
+        around=("<iquest_tool_call>", "</iquest_tool_call>"),
+        style="glm_xml",
+    ),
+    close=("</iquest_tool_call>",),
+)
+
+register(
+    Dialect(
+        "iquest_q1",
+        openers=(
+            on(Call(BLOCK), "<iquest_tool_call>"),
+            on(Skip(), "</iquest_tool_call>", at="after_call"),
+        ),
+        reasoning=Reasoning("<think>", "</think>", calls="end"),
+        start=Start("reasoning", kwargs=("enable_thinking", "thinking"), turn="<|iquest_assistant|>"),
+        aliases=("iquest",),
+        stops=("<|iquest_end|>",),
+        keep_special=True,
+        summary="IQuest-Q1",
+        engines=Engines(vllm="iquest_q1", sglang="iquest_q1"),
+    )
+)

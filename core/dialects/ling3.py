@@ -1,0 +1,48 @@
+"""Ling 3: ``<tool_call>`` name, then ``<arg_key>`` and ``<arg_value>`` pairs, a newline inside each pair.
+
+Models: Ling-3.0-flash, Ling-3.0-tiny.
+Source: the chat templates of these models. Canonical spelling::
+
+    <tool_call>get_weather<arg_key>city</arg_key>
+    <arg_value>Rome</arg_value>
+    </tool_call>
+
+Between two pairs stands nothing. The tools are shown to the model with a newline behind every tag, the way of glm45.py;
+that and the compact way of glm47.py are read as well. Values and closers are as there.
+
+Reasoning: ``…</think>`` without newlines, opened by the prompt (``<role>ASSISTANT</role>\\n<think>``) unless thinking
+is off; a call ends it.
+"""
+
+from ..registry import register
+from ..spec import Call, CallBlock, Dialect, Engines, Reasoning, Skip, Start, Tagged, on
+
+BLOCK = CallBlock(
+    Tagged(
+        head="{name}",
+        argument="<arg_key>{key}</arg_key>\n<arg_value>{value}</arg_value>",
+        tail="",
+        around=("<tool_call>", "</tool_call>"),
+        style="glm_xml",
+    ),
+    close=("</tool_call>",),
+    pad=("", "\n"),
+    confirm=True,
+)
+
+register(
+    Dialect(
+        "ling3",
+        openers=(
+            on(Call(BLOCK), "<tool_call>", trim=(1, 0)),
+            on(Skip(), "</tool_call>", at="after_call"),
+        ),
+        reasoning=Reasoning("<think>", "</think>", calls="end"),
+        start=Start("reasoning", kwargs=("enable_thinking", "thinking"), turn="<role>ASSISTANT</role>\n"),
+        aliases=("ling",),
+        stops=("<|role_end|>",),
+        between="\n",
+        summary="Ling-3.0-flash, Ling-3.0-tiny",
+        engines=Engines(vllm="ling3", sglang="ling3", lmdeploy="glm47"),
+    )
+)
