@@ -26,7 +26,7 @@ from typing import Any, Literal, NamedTuple
 from .errors import ConfigurationError
 from .markers import Marker
 from .registry import get_dialect
-from .spec import Builtin, Call, CallBlock, Dialect, Edge, Goto, Messages, Push, Reasoning, Region, Sink
+from .spec import Builtin, Call, CallBlock, Dialect, Edge, Goto, Messages, Pop, Push, Reasoning, Region, Sink
 from .tag_calls import block_calls, holds_all
 from .tag_formats import Format, Part, any_text, choice, const, optional, regex, separated, sequence, tag
 from .tag_schema import Arguments
@@ -137,8 +137,8 @@ class _Response:
             found = None, edge.do.block
         elif isinstance(edge.do, Push):
             section = self._regions[edge.do.region]
-            inner = [each.do.block for each in section.edges if isinstance(each.do, Call) and not _is_builtin(each)]
-            found = (section, inner[0]) if inner else None
+            blocks = [each.do.block for each in section.edges if isinstance(each.do, Call) and not _is_builtin(each)]
+            found = (section, blocks[0]) if blocks else None
         if found is not None:
             for marker in markers:
                 yield _Way(marker, *found)
@@ -251,7 +251,9 @@ class _Response:
         """
         edges = [edge for edge in self._dialect.openers if not isinstance(edge.do, Goto)]
         edges += self._edges(Sink.CONTENT)
-        edges += [edge for edge in self._edges(Sink.SECTION) if _is_builtin(edge)]
+        for region in self._dialect.regions:
+            if region.sink is Sink.SECTION and not any(isinstance(edge.do, Pop) for edge in region.edges):
+                edges += region.edges  # the section goes on behind a call, until text
         tags = {tag_ for each in self._tags() for tag_ in (each.open, each.close)} if self._reasoning else set()
         markers = [marker for edge in edges for marker in edge.on if marker.at != "start"]
         return {marker.text.strip("\n") for marker in markers} | tags

@@ -29,6 +29,7 @@ SOURCES = {
     "Named": "the head's template, arguments as JSON",
     "Tagged": "the argument's template, values as raw text or JSON by their schema",
     "CallSyntax": "a grammar of literals, one rule a value",
+    "Elements": "the elements' tags, a tree by the schema",
 }
 
 
