@@ -76,8 +76,8 @@ class Named:
 
 @dataclass(frozen=True)
 class Tagged:
-    """A head with the name, and {id} where ids are written, then arguments between delimiters, typed by the tool's schema
-    or by the format itself.
+    """A head with the name, and {id} where ids are written, then arguments between delimiters, typed by the tool's
+    schema or by the format itself.
 
     ``argument`` is a template with {key} and {value}; a newline next to {value} is markup, at most one on each
     side. ``tail`` ends the call; "" where the closer around it does. ``around`` are the opener of what encloses the
