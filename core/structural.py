@@ -206,10 +206,9 @@ class _Response:
                 continue
             calls = self._calls(way)
             trigger = way.opener or marker.text
-            if not any(trigger.startswith(other) for other in triggers):
-                triggers = [other for other in triggers if not other.startswith(trigger)]
-                triggers.append(trigger)
-                tags += calls
+            tags += [call for call in calls if call not in tags]
+            if not any(trigger.startswith(other) for other in triggers):  # a tag has one trigger: the shortest
+                triggers = [*(other for other in triggers if not other.startswith(trigger)), trigger]
         text = self._text(triggers, tags)
         return text if not at_start else self._not_at_start(at_start, text, triggers)
 

@@ -31,8 +31,8 @@ SEED = os.environ.get("TOOLGLOT_CLOSURE_SEED", "1")
 WALKS = 6 if FULL else 3
 REASONING: dict[str, Any] = {"none": False, "open": True, "optional": "optional"}
 COMBINATIONS = list(itertools.product(choices(), REASONING, (True, False)))
-# The grammar does not count: the parser gives the second call a number of its own. Free text may look like the
-# beginning of a call to a format without closers; that it comes out as text is checked.
+# The grammar does not count ids; the parser gives the second call a number of its own. Text that is refuted is content,
+# which is compared.
 ANOMALIES = {"duplicate_id", "refuted_block"}
 
 
@@ -49,6 +49,12 @@ class Case:
         self.options = {"tool_choice": self.choice, "parallel_tool_calls": parallel, "reasoning": bool(self.reasoning)}
         if self.dialect.messages is None:
             self.options["starts_in_reasoning"] = self.reasoning is True
+        self.citations = [
+            marker.text
+            for edge in self.dialect.openers
+            for marker in edge.on
+            if marker.plain and (isinstance(edge.do, Skip) or (isinstance(edge.do, Push) and self.callless(edge.do)))
+        ]
         tag, known = build_tag(
             self.dialect, self.tools, self.choice, reasoning=self.reasoning, parallel_tool_calls=parallel
         )
@@ -63,6 +69,11 @@ class Case:
             for arguments, _ in known
             if arguments.name == tool["function"]["name"]
         }
+
+    def callless(self, push: Push) -> bool:
+        """Whether a section holds no calls."""
+        section = next(region for region in self.dialect.regions if region.name == push.region)
+        return not any(isinstance(edge.do, Call) for edge in section.edges)
 
     def run(self, seed: str) -> int:
         """Walk; returns how many walks ended."""
@@ -85,6 +96,8 @@ class Case:
 
     def problem_of(self, text: str, pieces: list[str]) -> str | None:
         """What is wrong with how the text parses."""
+        if any(marker in text for marker in self.citations):
+            return None  # tags inside an answer that mark up its text: they are no matter of calls
         parser = ResponseParser(self.dialect, self.tools, **self.options)
         deltas = [delta for piece in pieces for delta in parser.feed(piece)] + parser.finish()
         message = assemble(deltas)
@@ -114,7 +127,8 @@ class Case:
         """Content without tags that are never shown, and the newlines around them."""
         answer = self.dialect.answer
         tags = {answer.open, answer.close} if answer is not None else set()
-        tags |= {m.text for edge in self.dialect.openers if isinstance(edge.do, (Goto, Skip)) for m in edge.on}
+        edges = [edge for edge in self.dialect.openers if isinstance(edge.do, (Goto, Skip))]
+        tags |= {marker.text for edge in edges for marker in edge.on if marker.at != "after_call"}
         if not tags:
             return content
         for tag in sorted(tags, key=len, reverse=True):
@@ -146,9 +160,12 @@ class Case:
         if messages is not None:
             if not text.startswith(messages.content):
                 return "", 1
-            content, more, _ = text[len(messages.content) :].partition(messages.turn)
-            closer = messages.block.close[0]
-            return content.removesuffix(closer) if messages.turn.startswith(closer) else content, int(bool(more))
+            answer = text.removeprefix(messages.content)
+            called = messages.turn + messages.call.partition("{name}")[0]
+            if called in answer:
+                return answer.partition(messages.turn)[0], 1
+            end = messages.block.close[0]
+            return answer.removesuffix(end) if messages.turn.startswith(end) else answer, 0
         if self.calls_at_start(text) and not self.grammar.begins_with_trigger(text):
             return "", 1
         parts = self.grammar.parts(text)

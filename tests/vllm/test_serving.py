@@ -1,0 +1,145 @@
+"""Forced calls of every dialect, generated: vLLM's engine on the tiny model, its serving classes, one process.
+
+One engine serves all dialects: for each its server's state is built as the command line would, with another tool parser.
+What the random model writes is held by the tag alone, so what comes out must be calls that meet the schema.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import Coroutine, Iterator
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from driving import PING, request_for
+
+from toolglot.core import list_dialects
+
+WEATHER = {
+    "type": "function",
+    "function": {
+        "name": "get_weather",
+        "parameters": {
+            "type": "object",
+            "properties": {
+                "city": {"type": "string", "maxLength": 8},
+                "days": {"type": "integer", "minimum": 1, "maximum": 7},
+            },
+            "required": ["city", "days"],
+            "additionalProperties": False,
+        },
+    },
+}
+SCHEMAS = {tool["function"]["name"]: tool["function"]["parameters"] for tool in (WEATHER, PING)}
+NAMED = {"type": "function", "function": {"name": "get_weather"}}
+
+
+class Engine:
+    """vLLM's engine and its serving classes on an event loop of their own."""
+
+    def __init__(self, model: Path) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._thread.start()
+        self._model = model
+        self._serving: dict[str, Any] = {}
+        self.run(self._start())
+
+    def run(self, work: Coroutine[Any, Any, Any]) -> Any:
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(300)
+
+    def _arguments(self, dialect: str) -> Any:
+        from vllm.entrypoints.launchers.cli_args import make_arg_parser
+        from vllm.utils.argparse_utils import FlexibleArgumentParser
+
+        return make_arg_parser(FlexibleArgumentParser()).parse_args([
+            *("--model", str(self._model), "--served-model-name", "any"),
+            *("--max-model-len", "2048", "--dtype", "float32", "--enforce-eager"),
+            *("--enable-auto-tool-choice", "--tool-call-parser", f"toolglot_{dialect}"),
+        ])  # fmt: skip
+
+    async def _start(self) -> None:
+        from vllm.entrypoints.launchers.api_server.entry import build_async_engine_client
+
+        self._context = build_async_engine_client(self._arguments("hermes"))
+        self._client = await self._context.__aenter__()
+
+    async def serving(self, dialect: str) -> Any:
+        """vLLM's OpenAIServingChat for `--tool-call-parser toolglot_<dialect>`."""
+        from starlette.datastructures import State
+        from vllm.entrypoints.launchers.api_server.app_state import init_app_state
+
+        if dialect not in self._serving:
+            state = State()
+            await init_app_state(self._client, state, self._arguments(dialect), ("generate",))
+            self._serving[dialect] = state.openai_serving_chat
+        return self._serving[dialect]
+
+    def close(self) -> None:
+        self.run(self._context.__aexit__(None, None, None))
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(60)
+
+
+@pytest.fixture(scope="module")
+def engine(model: Path) -> Iterator[Engine]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("VLLM_CPU_KVCACHE_SPACE", "1")
+        patch.setenv("VLLM_NO_USAGE_STATS", "1")
+        patch.setenv("HF_HUB_OFFLINE", "1")
+        engine = Engine(model)
+        yield engine
+        engine.close()
+
+
+async def answer(serving: Any, choice: Any, stream: bool, seed: int) -> tuple[str, list[tuple[str, str]], str | None]:
+    """Content, calls and finish reason."""
+    request = request_for(
+        [WEATHER, PING],
+        tool_choice=choice,
+        stream=stream,
+        seed=seed,
+        max_tokens=600,
+        chat_template_kwargs={"enable_thinking": False},
+        parallel_tool_calls=False,
+    )
+    found = await serving.create_chat_completion(request, None)
+    if not stream:
+        assert hasattr(found, "choices"), found
+        (picked,) = found.choices
+        calls = [(call.function.name, call.function.arguments) for call in picked.message.tool_calls or []]
+        return picked.message.content or "", calls, picked.finish_reason
+    content, finish = "", None
+    pieces: list[list[str]] = []
+    async for line in found:
+        if not line.startswith("data: {"):
+            continue
+        for part in json.loads(line[6:])["choices"]:
+            content += part["delta"].get("content") or ""
+            finish = part.get("finish_reason") or finish
+            for call in part["delta"].get("tool_calls") or []:
+                if call.get("id"):
+                    pieces.append([call["function"]["name"], ""])
+                pieces[-1][1] += call["function"].get("arguments") or ""
+    return content, [(name, arguments) for name, arguments in pieces], finish
+
+
+@pytest.mark.parametrize("dialect", list_dialects())
+def test_forced_calls(engine: Engine, dialect: str) -> None:
+    async def ask() -> list[Any]:
+        serving = await engine.serving(dialect)
+        return await asyncio.gather(
+            *(answer(serving, choice, stream, 1) for choice in ("required", NAMED) for stream in (False, True))
+        )
+
+    for at, (content, calls, finish) in enumerate(engine.run(ask())):
+        assert not content.strip(), content
+        ((name, arguments),) = calls
+        jsonschema.validate(json.loads(arguments), SCHEMAS[name])
+        if at >= 2:
+            assert name == "get_weather"
+        assert finish in ("tool_calls", "stop")
