@@ -18,7 +18,7 @@ if _HERE not in sys.path:
     sys.path.insert(0, _HERE)
 
 _COMMON = {"deadline": None, "database": None, "suppress_health_check": list(HealthCheck)}
-settings.register_profile("default", max_examples=250, derandomize=True, **_COMMON)
+settings.register_profile("default", max_examples=100, derandomize=True, **_COMMON)
 settings.register_profile("quick", max_examples=25, derandomize=True, **_COMMON)
 settings.register_profile("deep", max_examples=20_000, print_blob=True, **_COMMON)
 settings.load_profile(os.environ.get("TOOLGLOT_TEST_PROFILE", "default"))

@@ -20,9 +20,10 @@ from toolglot.core import ResponseParser, list_dialects
 
 PER_CHARACTER = 12
 FIXED = 64  # what a short text may cost on top
-QUICK = os.environ.get("TOOLGLOT_TEST_PROFILE") == "quick"
-SIZE = 2_000 if QUICK else 12_000  # long enough for a quadratic cost to pass any constant
-LONG = 100_000
+PROFILE = os.environ.get("TOOLGLOT_TEST_PROFILE", "default")
+# Long enough for a quadratic cost to pass any constant.
+SIZE = {"quick": 2_000, "deep": 12_000}.get(PROFILE, 5_000)
+LONG = {"quick": 20_000, "deep": 100_000}.get(PROFILE, 40_000)
 MEGABYTE = 1 << 20
 
 

@@ -1,7 +1,7 @@
 """Forced calls of every dialect, generated: vLLM's engine on the tiny model, its serving classes, one process.
 
-One engine serves all dialects: for each its server's state is built as the command line would, with another tool parser.
-What the random model writes is held by the tag alone, so what comes out must be calls that meet the schema.
+One engine serves all dialects: for each its server's state is built as the command line would, with another tool
+parser. What the random model writes is held by the tag alone, so what comes out must be calls that meet the schema.
 """
 
 from __future__ import annotations
