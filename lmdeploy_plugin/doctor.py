@@ -36,10 +36,14 @@ def findings() -> Iterator[str]:
 
 
 def _declared() -> list[tuple[EntryPoint, str]]:
-    """Every entry point that torch will call, with the place of its metadata. Two of one name are both called."""
+    """Every entry point that torch may call, with the place of its metadata.
+
+    What a build leaves in a checkout, which has no METADATA, is on the path only while Python runs there: left out.
+    """
     return [
         (point, f"{distribution.metadata['Name']} in {distribution.locate_file('')}")
         for distribution in distributions()
+        if distribution.read_text("METADATA") is not None
         for point in distribution.entry_points
         if point.group == GROUP
     ]

@@ -67,7 +67,7 @@ def test_a_template_that_parsers_do_not_see(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_it_is_said_why(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(response_parser.logger, "propagate", False)
-    monkeypatch.setattr(response_parser.logger, "level", logging.INFO)
+    caplog.set_level(logging.INFO, response_parser.logger.name)
     response_parser.logger.addHandler(caplog.handler)
     choose("toolglot", tokenizer=BY_NAME["Qwen3"].tokenizer())
     response_parser.logger.removeHandler(caplog.handler)
