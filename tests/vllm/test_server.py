@@ -191,7 +191,8 @@ def test_reasoning(client: openai.OpenAI) -> None:
 def test_reasoning_then_a_forced_call(client: openai.OpenAI, tokenizer: Any) -> None:
     """Thinking is left to the model: the grammar holds both."""
     numbers = tokenizer.get_vocab()
-    tags = {str(numbers[tag]): 6.0 for tag in ("<think>", "</think>")}  # a random model would hardly write them
+    # A random model would hardly write them; the closer not at once.
+    tags = {str(numbers["<think>"]): 30.0, str(numbers["</think>"]): 5.0}
     request = {**FORCED, "logit_bias": tags, "extra_body": {}}
     message = client.chat.completions.create(**request).choices[0].message
     assert (message.model_extra or {})["reasoning"]
