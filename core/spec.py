@@ -83,7 +83,7 @@ class Tagged:
     side. ``tail`` ends the call; "" where the closer around it does. ``around`` are the opener of what encloses the
     call, its closer and other spellings of that: the closer implies a missing tail. ``optional`` are literals of head
     and argument that may be missing, with the slot after them. ``padded``: values may stand on lines of their own
-    although the template writes none. ``style`` is XGrammar's name for the same spelling, "" if it has none.
+    although the template writes none.
 
     ``words``: what {type} says of a value, as pairs of a JSON type and its word; the word of "string" means raw text,
     all others JSON. ``empty`` ends an opening tag with nothing inside ("/>"). ``body``: what may stand around a JSON
@@ -98,7 +98,6 @@ class Tagged:
     argument: str
     tail: str
     around: tuple[str, ...] = ("", "")
-    style: str = ""
     optional: tuple[str, ...] = ()
     padded: bool = False
     python_words: bool = True
@@ -118,7 +117,6 @@ class Elements:
 
     ``space`` stands before every tag of the templates. An object holds an element for each key, an array one named
     ``item`` for each item, text is a scalar. ``tail`` ends the call, ``around`` are the tags of what encloses it.
-    ``style`` is XGrammar's name for the same spelling.
     """
 
     space: str
@@ -126,7 +124,6 @@ class Elements:
     tail: str
     around: tuple[str, str]
     item: str = "item"
-    style: str = ""
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,6 @@ INVOKE = Tagged(
     argument='<parameter name="{key}">{value}</parameter>\n',
     tail="</invoke>",
     around=("<dots_function_call>", "</dots_function_call>"),
-    style="minimax_xml",
     padded=True,
 )
 

@@ -24,7 +24,6 @@ DSML = dsml(
     "gigachat35",
     ("tool_calls",),
     "",
-    "",
     aliases=("gigachat3.5",),
     summary="GigaChat 3.5",
     engines=Engines(sglang="gigachat35"),

@@ -20,7 +20,6 @@ BLOCK = CallBlock(
         argument="<arg_key>{key}</arg_key><arg_value>{value}</arg_value>",
         tail="",
         around=("<iquest_tool_call>", "</iquest_tool_call>"),
-        style="glm_xml",
     ),
     close=("</iquest_tool_call>",),
 )

@@ -43,7 +43,6 @@ CALL = Tagged(
     argument=opened('argument key="{key}" type="{type}"') + "{value}" + closed("argument"),
     tail=closed("call"),
     around=(opened("tools"), closed("tools"), closed("message")),
-    style="kimi_k3_xml",
     optional=('" index="', '" type="'),
     words=(("integer", "number"), *((name, name) for name in TYPES)),
     body=(opened('json type="object"'), opened("json"), closed("json")),

@@ -23,7 +23,6 @@ BLOCK = CallBlock(
         argument="<arg_key>{key}</arg_key>\n<arg_value>{value}</arg_value>",
         tail="",
         around=("<tool_call>", "</tool_call>"),
-        style="glm_xml",
     ),
     close=("</tool_call>",),
     pad=("", "\n"),

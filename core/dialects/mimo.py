@@ -20,7 +20,6 @@ FUNCTION = Tagged(
     argument="<parameter={key}>{value}</parameter>",
     tail="</function>",
     around=("<tool_call>", "</tool_call>"),
-    style="qwen_xml",
 )
 
 register(

@@ -25,7 +25,6 @@ INVOKE = Tagged(
     argument='<parameter name="{key}">{value}</parameter>\n',
     tail="</invoke>",
     around=("<minimax:tool_call>", "</minimax:tool_call>"),
-    style="minimax_xml",
     padded=True,
 )
 

@@ -27,7 +27,6 @@ CALL = Elements(
     head='<invoke name="{name}">',
     tail="</invoke>\n",
     around=(OPEN, CLOSE),
-    style="minimax_m3_xml",
 )
 
 

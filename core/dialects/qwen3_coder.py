@@ -27,7 +27,6 @@ FUNCTION = Tagged(
     argument="<parameter={key}>\n{value}\n</parameter>\n",
     tail="</function>\n",
     around=("<tool_call>", "</tool_call>"),
-    style="qwen_xml",
 )
 
 register(

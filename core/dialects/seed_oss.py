@@ -24,7 +24,6 @@ FUNCTION = Tagged(
     argument="<parameter={key}>{value}</parameter>\n",
     tail="</function>\n",
     around=("<seed:tool_call>", "</seed:tool_call>"),
-    style="qwen_xml",
     padded=True,
 )
 

@@ -22,7 +22,6 @@ BLOCK = CallBlock(
         argument="<arg_key>{key}</arg_key><arg_value>{value}</arg_value>\n",
         tail="",
         around=("<tool_call>", "</tool_call>"),
-        style="glm_xml",
     ),
     close=("</tool_call>",),
     confirm=True,
