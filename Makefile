@@ -65,7 +65,7 @@ closure:
 
 # Every schema under every choice, with and without reasoning: about half an hour on four cores.
 closure-full: install
-	TOOLGLOT_CLOSURE=full $(VENV)/bin/python -m pytest tests/structural -n auto
+	TOOLGLOT_TEST_CLOSURE=full $(VENV)/bin/python -m pytest tests/structural -n auto
 	$(VENV)/bin/python tests/structural/closure_table.py --all
 
 package:

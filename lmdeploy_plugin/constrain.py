@@ -15,10 +15,10 @@ from lmdeploy._guided_decoding import ensure_response_format_compilable
 
 from toolglot.core.serving.constrain import checked_tag
 from toolglot.core.serving.prompt import Thinking
+from toolglot.core.serving.settings import current
 from toolglot.core.spec import Dialect
 from toolglot.core.tools import is_forced
 from toolglot.lmdeploy_plugin.request import choice_of
-from toolglot.lmdeploy_plugin.settings import settings
 
 __all__ = ["tag_for"]
 
@@ -50,8 +50,8 @@ def _strict(request: Any, tools: list[dict[str, Any]]) -> bool:
     given = request.response_format
     if given is not None and getattr(given, "type", "text") != "text":
         return False
-    if settings().strict != "auto":
-        return settings().strict == "always"
+    if current().strict in ("always", "never"):
+        return current().strict == "always"
     return any(tool["function"].get("strict") is True for tool in tools)
 
 

@@ -85,7 +85,6 @@ def _loading() -> Iterator[str]:
 def _names() -> Iterator[str]:
     """What is registered, under which names, and by whom."""
     from toolglot.lmdeploy_plugin import register
-    from toolglot.lmdeploy_plugin.settings import settings
 
     try:
         register()
@@ -97,8 +96,6 @@ def _names() -> Iterator[str]:
     except Exception as error:
         yield f"! {error}"
         return
-    yield from (f"! {problem}" for problem in settings().problems)
-    yield f"settings: {settings()}"
     for option, registry in (("--tool-call-parser", ToolParserManager), ("--reasoning-parser", ReasoningParserManager)):
         entries = {name: str(found.__module__) for name, found in registry.module_dict.items()}
         yield f"{option}: {', '.join(sorted(name for name, of in entries.items() if of.startswith('toolglot.')))}"

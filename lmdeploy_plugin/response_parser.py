@@ -15,6 +15,7 @@ decides which of the two natures it has; nothing of LMDeploy is changed but the 
 from __future__ import annotations
 
 import logging
+import os
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -28,6 +29,7 @@ from toolglot.core.serving.auto import AUTO, choose
 from toolglot.core.serving.doctor import version_of
 from toolglot.core.serving.prompt import Thinking, has_reasoning
 from toolglot.core.serving.record import notice, open_parser
+from toolglot.core.serving.settings import current, unknown_variables
 from toolglot.core.serving.tokens import as_spelled, check_tokenizer, is_special, special_tokens, stray_tokens
 from toolglot.core.spec import Dialect
 from toolglot.lmdeploy_plugin.constrain import tag_for
@@ -41,7 +43,6 @@ from toolglot.lmdeploy_plugin.request import (
     template_arguments,
 )
 from toolglot.lmdeploy_plugin.response import Emitted, Response, new_id
-from toolglot.lmdeploy_plugin.settings import settings
 from toolglot.lmdeploy_plugin.tokens import ReasoningCounter
 
 __all__ = ["in_place_of"]
@@ -137,7 +138,7 @@ class _ToolglotResponseParser:
             return open_parser(
                 chosen.dialect,
                 engine="lmdeploy",
-                record=settings().record,
+                record=current().record,
                 report=logger.error,
                 tools=tools,
                 tool_choice=choice,
@@ -146,7 +147,7 @@ class _ToolglotResponseParser:
                 starts_in_reasoning=None if thinking is None else thinking is Thinking.OPEN,
                 make_id=new_id,
                 previous_calls=previous,
-                **settings().options,
+                **current().options,
             )
 
         open_core()  # what cannot be parsed is refused before the model starts
@@ -255,17 +256,18 @@ def _reasoning_of(spec: Dialect, parser: Any) -> bool:
 
 
 def _announce(chosen: Chosen) -> None:
-    """One line in the server's log."""
-    for problem in settings().problems:
-        logger.error("toolglot: %s", problem)
+    """One line in the server's log. Raises ConfigurationError for a wrong setting."""
+    current().check()
+    for problem in unknown_variables(os.environ):
+        logger.warning("toolglot: %s", problem)
     logger.info(
         "toolglot %s: dialect %s%s, LMDeploy %s, settings: %s",
         version_of("toolglot") or "unknown",
         chosen.dialect.name,
         " with reasoning" if chosen.reasoning else "",
         version_of("lmdeploy") or "unknown",
-        settings(),
+        current(),
     )
-    if settings().record:
-        logger.warning(notice(settings().record))
+    if current().record:
+        logger.warning(notice(current().record))
     special_tokens(chosen.tokenizer)

@@ -1,4 +1,4 @@
-"""Write the pages of docs/ that are made from the code: dialects.md and detection.md.
+"""Write the pages of docs/ that are made from the code: dialects.md, detection.md and settings.md.
 
     python scripts/write_docs.py
 
@@ -60,6 +60,48 @@ Every template and marker set in `tests/core/families.py`, with its vocabulary a
 
 """
 
+SETTINGS = """\
+# Settings
+
+Environment variables of the server, for both plugins. Made by `python scripts/write_docs.py` from
+`core/serving/settings.py`. `toolglot doctor` lists them with their values.
+
+A server that uses one of toolglot's parsers does not start with a wrong value; one that uses none of them is not
+disturbed. A variable that begins with `TOOLGLOT_` and is not in the table is named in the log.
+
+"""
+
+IN_PYTHON = """
+## In Python
+
+A program that starts an engine by itself can give the same settings as an object, before it does. A wrong value raises
+`ConfigurationError`.
+
+```python
+from toolglot.core.serving.settings import Settings, use
+
+use(Settings(undeclared_tools="pass", arguments="complete"))
+```
+
+`ResponseParser` and `parse` of `toolglot.core` read no environment variables: they take `undeclared_tools`,
+`reasoning_calls` and `arguments` as options.
+"""
+
+
+def settings_page() -> str:
+    """docs/settings.md."""
+    from toolglot.core.serving.settings import SETTINGS as ROWS
+
+    lines = ["| variable | values | default | engine | meaning |", "|---|---|---|---|---|"]
+    for row in ROWS:
+        values = ", ".join(f"`{value}`" for value in row.values) or row.form
+        default = f"`{row.default}`" if row.default in row.values else row.default
+        lines.append(f"| `{row.variable}` | {values} | {default} | {row.engine or 'both'} | {row.meaning} |")
+    text = "\n".join(lines)
+    for page in ("dialects", "troubleshooting", "lmdeploy"):
+        text = text.replace(f"({page}.md)", f"([{page}.md]({page}.md))")
+    return SETTINGS + text + "\n" + IN_PYTHON
+
 
 def dialects_page() -> str:
     """docs/dialects.md."""
@@ -120,9 +162,10 @@ def _confusion() -> Iterator[str]:
 
 
 def main() -> int:
-    """Write both."""
+    """Write them."""
     (ROOT / "docs" / "dialects.md").write_text(dialects_page(), encoding="utf-8")
     (ROOT / "docs" / "detection.md").write_text(detection_page(), encoding="utf-8")
+    (ROOT / "docs" / "settings.md").write_text(settings_page(), encoding="utf-8")
     return 0
 
 

@@ -33,8 +33,8 @@ def register() -> None:
 
 
 def _register() -> None:
+    from toolglot.core.serving.settings import current
     from toolglot.vllm_plugin.compat import missing_features
-    from toolglot.vllm_plugin.settings import settings
 
     try:
         from vllm.reasoning import ReasoningParserManager
@@ -49,7 +49,7 @@ def _register() -> None:
             ", ".join(missing),
         )
         return
-    for problem in settings().problems:
+    for problem in current().problems:
         logger.error("toolglot: %s", problem)
     _register_kind("Tool", ToolParserManager, "tool_parsers")
     _register_kind("Reasoning", ReasoningParserManager, "reasoning_parsers")
@@ -58,8 +58,8 @@ def _register() -> None:
 def _register_kind(kind: Any, manager: Any, eager: str) -> None:
     from toolglot.core import get_dialect, list_dialects
     from toolglot.core.serving.prompt import has_reasoning
+    from toolglot.core.serving.settings import current
     from toolglot.vllm_plugin.names import class_name
-    from toolglot.vllm_plugin.settings import settings
 
     taken = set(manager.list_registered())
     lazy = getattr(manager, "lazy_parsers", {})
@@ -72,7 +72,7 @@ def _register_kind(kind: Any, manager: Any, eager: str) -> None:
             manager.register_lazy_module(name, *entry)
         elif lazy.get(name) != entry:
             logger.warning("toolglot: the %s parser name %s is taken and stays as it is", kind.lower(), name)
-    for name, dialect in settings().replace.items():
+    for name, dialect in current().replace.items():
         if name not in taken or (kind == "Reasoning" and not has_reasoning(get_dialect(dialect))):
             continue
         if name in _SPECIAL_NAMES:

@@ -46,7 +46,6 @@ def _names() -> Iterator[str]:
     """What is registered, under which names, and by whom."""
     from toolglot.vllm_plugin import AUTO, PREFIX, register
     from toolglot.vllm_plugin.compat import missing_features
-    from toolglot.vllm_plugin.settings import settings
 
     try:
         from vllm.reasoning import ReasoningParserManager
@@ -59,8 +58,6 @@ def _names() -> Iterator[str]:
     if missing:
         yield f"! this vLLM lacks {', '.join(missing)}: vLLM 0.24 or newer is needed"
         return
-    yield from (f"! {problem}" for problem in settings().problems)
-    yield f"settings: {settings()}"
     register()
     for option, manager in (("--tool-call-parser", ToolParserManager), ("--reasoning-parser", ReasoningParserManager)):
         entries = {name: entry[0] for name, entry in manager.lazy_parsers.items()}

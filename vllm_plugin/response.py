@@ -16,11 +16,11 @@ from toolglot.core.deltas import ContentDelta, Delta
 from toolglot.core.serving.metrics import Metrics
 from toolglot.core.serving.prompt import Thinking
 from toolglot.core.serving.record import open_parser
+from toolglot.core.serving.settings import current
 from toolglot.core.serving.tokens import StrayFilter, stray_tokens, without_stray
 from toolglot.core.spec import Dialect
 from toolglot.vllm_plugin.messages import Outbox
 from toolglot.vllm_plugin.request import choice_of, keeps_special_tokens, previous_calls, request_id, tools_of
-from toolglot.vllm_plugin.settings import settings
 
 __all__ = ["Response", "open_core", "parse_whole", "strays"]
 
@@ -55,7 +55,7 @@ def open_core(
     return open_parser(
         dialect,
         engine="vllm",
-        record=settings().record,
+        record=current().record,
         report=logger.error,
         tools=tools_of(request.tools),
         tool_choice=choice_of(request),
@@ -65,7 +65,7 @@ def open_core(
         make_id=id_maker(request, previous),
         previous_calls=previous,
         constrained=constrained,
-        **settings().options,
+        **current().options,
     )
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import logging
+import os
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
 from toolglot.core.serving.record import notice
-from toolglot.vllm_plugin.settings import settings
+from toolglot.core.serving.settings import current, unknown_variables
 
 __all__ = ["announce", "toolglot_version", "vllm_version"]
 
@@ -33,11 +34,14 @@ def vllm_version() -> str:
 
 @cache
 def announce(dialect: str) -> None:
-    """One line in the server's log, once a process and dialect."""
+    """One line in the server's log, once a process and dialect. Raises ConfigurationError for a wrong setting."""
+    current().check()
+    for problem in unknown_variables(os.environ):
+        logger.warning("toolglot: %s", problem)
     engine = vllm_version()
-    logger.info("toolglot %s: dialect %s, vLLM %s, settings: %s", toolglot_version(), dialect, engine, settings())
-    if settings().record:
-        logger.warning(notice(settings().record))
+    logger.info("toolglot %s: dialect %s, vLLM %s, settings: %s", toolglot_version(), dialect, engine, current())
+    if current().record:
+        logger.warning(notice(current().record))
     parts = engine.split(".")[:2]
     if len(parts) == 2 and all(part.isdecimal() for part in parts):
         found = (int(parts[0]), int(parts[1]))

@@ -1,7 +1,7 @@
 """check a model against a dialect
 
 Looks for the dialect's markers in the tokenizer, renders tool calls with the model's own chat template, in a sandbox,
-and reads them back, and says which flags each engine wants. What could not be verified is said. Nothing is downloaded,
+and reads them back, and says how to start each engine. What could not be verified is said. Nothing is downloaded,
 no code of the model runs. The status is 1 where something is wrong, or the dialect is not certain.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import shlex
 from collections.abc import Iterator
 
 from ..detect import detect, quiet, reads_back
@@ -43,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
         dialect = as_spelled(get_dialect(arguments.dialect), model)
         print(f"dialect: {dialect.name}, as told")
     problem = False
-    for line in (*_markers(model, dialect), *_round_trip(model, dialect), *_flags(dialect)):
+    for line in (*_markers(model, dialect), *_round_trip(model, dialect), *_commands(arguments.model, dialect)):
         problem |= line.startswith("!")
         print(line)
     return int(problem)
@@ -96,12 +97,12 @@ def _round_trip(model: Model, dialect: Dialect) -> Iterator[str]:
         yield "not verified: reasoning, the template does not write that of earlier turns"
 
 
-def _flags(dialect: Dialect) -> Iterator[str]:
+def _commands(model: str, dialect: Dialect) -> Iterator[str]:
     """What to start each engine with."""
     flags = f"--tool-call-parser toolglot_{dialect.name}"
     if has_reasoning(dialect):
         flags += f" --reasoning-parser toolglot_{dialect.name}"
-    yield f"vLLM: --enable-auto-tool-choice {flags}"
-    yield f"LMDeploy: {flags}"
     own = dialect.engines.sglang.split()
     yield f"SGLang, its own parser: {' or '.join(f'--tool-call-parser {name}' for name in own) or 'none'}"
+    yield f"LMDeploy: lmdeploy serve api_server {shlex.quote(model)} {flags}"
+    yield f"vLLM: vllm serve {shlex.quote(model)} --enable-auto-tool-choice {flags}"

@@ -7,7 +7,6 @@ makes it a bad witness: then the dialect has to be named. TOOLGLOT_DIALECT overr
 from __future__ import annotations
 
 import logging
-import os
 import sys
 from typing import Any
 
@@ -17,7 +16,7 @@ from ..errors import ConfigurationError
 from ..model_files import Model, chosen_template
 from ..registry import get_dialect, list_dialects
 from ..spec import Dialect
-from .settings import DIALECT
+from .settings import DIALECT, current
 from .tokens import remembered, special_tokens
 
 __all__ = ["AUTO", "choose", "model_of"]
@@ -40,8 +39,9 @@ def choose(tokenizer: Any, logger: logging.Logger) -> Dialect:
 
 
 def _chosen(tokenizer: Any) -> tuple[Dialect, str]:
-    name = os.environ.get(DIALECT, "").strip()
-    if name:
+    settings = current()
+    settings.check()
+    if name := settings.dialect:
         return get_dialect(name), f"{DIALECT} says so"
     advice = f"name it: toolglot_DIALECT in place of {AUTO}, or {DIALECT}=DIALECT"
     if tokenizer is None:

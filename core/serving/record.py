@@ -21,27 +21,14 @@ from ..deltas import Delta
 from ..recording import OPTIONS, Recording, to_json
 from ..response import ResponseParser
 from ..spec import Dialect
+from .settings import RECORD
 
-__all__ = ["LIMIT", "LONGEST", "RECORD", "Recorder", "notice", "open_parser", "read_record"]
+__all__ = ["LIMIT", "LONGEST", "Recorder", "notice", "open_parser"]
 
-RECORD = "TOOLGLOT_RECORD"
 LIMIT = 64 << 20  # bytes of the file
 LONGEST = 4 << 20  # characters of one response; what comes later is left out
 
 logger = logging.getLogger("toolglot.record")
-
-
-def read_record(environment: Mapping[str, str], problems: list[str]) -> str:
-    """The file to record into, "" for none."""
-    value = environment.get(RECORD, "").strip()
-    if not value:
-        return ""
-    path = os.path.abspath(value)
-    folder = os.path.dirname(path)
-    if not os.path.isdir(folder) or not os.access(folder, os.W_OK) or os.path.isdir(path):
-        problems.append(f"{RECORD}={value!r} cannot be written; nothing is recorded")
-        return ""
-    return path
 
 
 def notice(path: str) -> str:

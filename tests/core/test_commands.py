@@ -59,7 +59,8 @@ def test_detect_needs_a_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]
 
 
 def test_check(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    status, lines = run(capsys, "check", write(tmp_path, BY_NAME["Kimi K2 Thinking"]))
+    model = write(tmp_path, BY_NAME["Kimi K2 Thinking"])
+    status, lines = run(capsys, "check", model)
     text = "\n".join(lines)
     assert status == 0, text
     assert lines[0].startswith("dialect: kimi_k2, found: ")
@@ -67,10 +68,25 @@ def test_check(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for kind in ("one call", "text and two calls", "blanks in a value", "reasoning"):
         assert f"round trip, {kind}: read back" in lines
     flags = "--tool-call-parser toolglot_kimi_k2 --reasoning-parser toolglot_kimi_k2"
-    assert f"vLLM: --enable-auto-tool-choice {flags}" in lines
-    assert f"LMDeploy: {flags}" in lines
+    assert lines[-1] == f"vLLM: vllm serve {model} --enable-auto-tool-choice {flags}"
+    assert lines[-2] == f"LMDeploy: lmdeploy serve api_server {model} {flags}"
     assert "SGLang, its own parser: --tool-call-parser kimi_k2" in lines
     assert not any(line.startswith("!") for line in lines)
+
+
+def test_doctor_with_a_model(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It ends with what `check` says, the command line for each engine last."""
+    monkeypatch.setattr("toolglot.core.commands.doctor.DOCTORS", ())
+    model = write(tmp_path, BY_NAME["Kimi K2 Thinking"])
+    _, lines = run(capsys, "doctor", model)
+    assert any(line.startswith("XGrammar: ") for line in lines)
+    assert any(line.startswith("TOOLGLOT_DIALECT: default: none") for line in lines)
+    assert "round trip, one call: read back" in lines
+    assert lines[-1].startswith(f"vLLM: vllm serve {model} --enable-auto-tool-choice --tool-call-parser toolglot_kimi")
+    status, lines = run(capsys, "doctor", str(tmp_path / "nosuch"))
+    assert status == 2 and "nosuch" in lines[-1]
 
 
 def test_check_against_another_dialect(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

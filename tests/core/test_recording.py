@@ -24,7 +24,8 @@ from toolglot.core.cli import main
 from toolglot.core.recording import Recording, corpus_line, differences, from_json, read_recordings, to_json
 from toolglot.core.redact import redact, structure
 from toolglot.core.serving import record
-from toolglot.core.serving.record import Recorder, notice, open_parser, read_record
+from toolglot.core.serving.record import Recorder, notice, open_parser
+from toolglot.core.serving.settings import from_environment
 
 LINES = all_lines()
 HERMES = 'Sure, my dear.\n<tool_call>\n{"name": "add", "arguments": {"a": 1, "b": 2}}\n</tool_call>'
@@ -56,7 +57,7 @@ def write(path: Path, raw: str, dialect: str = "hermes", chunk: int = 7, **optio
 
 
 def test_off_by_default() -> None:
-    assert read_record({}, []) == ""
+    assert from_environment({}).record == ""
     assert type(open_parser("hermes", engine="test")).__name__ == "ResponseParser"
 
 
@@ -143,12 +144,12 @@ def test_recording_never_costs_a_response(what: str, file: Path) -> None:
 
 
 def test_setting(tmp_path: Path) -> None:
-    problems: list[str] = []
-    assert read_record({"TOOLGLOT_RECORD": str(tmp_path / "f")}, problems) == str(tmp_path / "f")
-    assert not problems and not (tmp_path / "f").exists()
+    read = from_environment({"TOOLGLOT_RECORD": str(tmp_path / "f")})
+    assert read.record == str(tmp_path / "f")
+    assert not read.problems and not (tmp_path / "f").exists()
     for wrong in (tmp_path, tmp_path / "none" / "f"):
-        assert read_record({"TOOLGLOT_RECORD": str(wrong)}, problems) == ""
-    assert len(problems) == 2 and all("nothing is recorded" in problem for problem in problems)
+        read = from_environment({"TOOLGLOT_RECORD": str(wrong)})
+        assert read.record == "" and "cannot be written" in read.problems[0]
     assert "/var/f" in notice("/var/f") and "TOOLGLOT_RECORD" in notice("/var/f")
 
 

@@ -44,9 +44,9 @@ def test_equality(dialect: str, tokenizer: Any, monkeypatch: pytest.MonkeyPatch)
             split = get_dialect(dialect).messages is not None and line["options"].get("reasoning") is False
             assert split or (first is None and second is None), line["id"]  # CHANNELS, or refused by both
             continue
-        monkeypatch.setattr("toolglot.vllm_plugin.response.settings", lambda first=first: first.settings)
+        monkeypatch.setattr("toolglot.vllm_plugin.response.current", lambda first=first: first.settings)
         monkeypatch.setattr(
-            "toolglot.lmdeploy_plugin.response_parser.settings", lambda second=second: second.settings
+            "toolglot.lmdeploy_plugin.response_parser.current", lambda second=second: second.settings
         )
         compare(dialect, line, first, second)
         count += 1

@@ -15,7 +15,7 @@ from lmdeploy.serve.parsers import ResponseParserManager
 
 from toolglot.core import get_dialect
 from toolglot.core.serving.prompt import has_reasoning
-from toolglot.lmdeploy_plugin.settings import Settings, read_settings
+from toolglot.core.serving.settings import Settings, from_environment
 
 CORPUS = Path(__file__).resolve().parent.parent / "corpus"
 
@@ -164,7 +164,7 @@ def ask(dialect: str, line: dict[str, Any], tokenizer: Any) -> Asked | None:
         return None  # LMDeploy always splits the channels of this dialect
     fields = {key: options.pop(key) for key in list(options) if key in FIELDS} if tools else {}
     environment = {f"TOOLGLOT_{key}".upper(): options.pop(key) for key in list(options) if key in VARIABLES}
-    read = read_settings(environment)
+    read = from_environment(environment)
     assert not read.problems
     opens = options.pop("starts_in_reasoning", spec.start.region == "reasoning")
     opener = spec.reasoning.open if spec.reasoning else spec.messages.reasoning if spec.messages else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from lmdeploy_driving import TOOLS, choose, request_for
 
 from toolglot.core import ConfigurationError, get_dialect
 from toolglot.core.serving.prompt import has_reasoning
+from toolglot.core.serving.settings import use
 from toolglot.lmdeploy_plugin import response_parser
 
 BY_NAME = {family.name: family for family in (*FAMILIES, *REFUSED)}
@@ -20,10 +22,14 @@ DIRECT = [family for family in FAMILIES if family.certain and family.template is
 
 
 @pytest.fixture(autouse=True)
-def clean(monkeypatch: pytest.MonkeyPatch) -> None:
+def clean(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """No setting, and no command line of a server."""
     monkeypatch.delenv("TOOLGLOT_DIALECT", raising=False)
     monkeypatch.setattr(sys, "argv", ["lmdeploy", "serve", "api_server", "model"])
+    use(None)
+    yield
+    monkeypatch.undo()
+    use(None)
 
 
 def test_names_are_valid() -> None:
@@ -56,6 +62,7 @@ def test_candidates_and_advice() -> None:
 
 def test_overruled(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TOOLGLOT_DIALECT", "qwen3_coder")
+    use(None)
     assert choose("toolglot", tokenizer=BY_NAME["Qwen3"].tokenizer()).chosen.dialect.name == "qwen3_coder"
 
 

@@ -22,7 +22,7 @@ def test_corpus(dialect: str, tokenizer: Any, monkeypatch: pytest.MonkeyPatch) -
         asked = ask(dialect, line, tokenizer)
         if asked is None:
             continue  # refused, or not to be had
-        monkeypatch.setattr("toolglot.lmdeploy_plugin.response_parser.settings", lambda asked=asked: asked.settings)
+        monkeypatch.setattr("toolglot.lmdeploy_plugin.response_parser.current", lambda asked=asked: asked.settings)
         wanted = core.parse(line["raw"], dialect, asked.tools, **line.get("options", {}))
         calls = [(call.name, call.arguments) for call in wanted.tool_calls]
         check(asked.parser, line, asked.request, Result(wanted.content, wanted.reasoning, calls))

@@ -130,7 +130,7 @@ def test_the_corpus_token_by_token(dialect: str, tokenizer: Any, monkeypatch: py
         asked = ask(dialect, line, tokenizer)
         if asked is None:
             continue
-        monkeypatch.setattr("toolglot.lmdeploy_plugin.response_parser.settings", lambda asked=asked: asked.settings)
+        monkeypatch.setattr("toolglot.lmdeploy_plugin.response_parser.current", lambda asked=asked: asked.settings)
         wanted = core.parse(line["raw"], dialect, asked.tools, **line.get("options", {}))
         calls = [(call.name, call.arguments) for call in wanted.tool_calls]
         expected = Result(wanted.content, wanted.reasoning, calls)

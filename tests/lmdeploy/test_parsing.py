@@ -12,8 +12,8 @@ from lmdeploy_driving import PING, TOOLS, WEATHER, Result, choose, chunkings, co
 
 from toolglot import core
 from toolglot.core import ConfigurationError
+from toolglot.core.serving.settings import from_environment, use
 from toolglot.lmdeploy_plugin import response
-from toolglot.lmdeploy_plugin.settings import read_settings
 
 HERMES = "toolglot_hermes"
 CALL = '<tool_call>\n{"name": "ping", "arguments": {}}\n</tool_call>'
@@ -143,8 +143,8 @@ def test_strict(monkeypatch: pytest.MonkeyPatch) -> None:
     parser = choose(HERMES)
     schema = {"type": "json_schema", "json_schema": {"name": "x", "schema": {"type": "object"}}}
     for value, kind in (("auto", None), ("always", "structural_tag"), ("never", None)):
-        chosen = read_settings({"TOOLGLOT_STRICT": value})
-        monkeypatch.setattr("toolglot.lmdeploy_plugin.constrain.settings", lambda chosen=chosen: chosen)
+        chosen = from_environment({"TOOLGLOT_STRICT": value})
+        monkeypatch.setattr("toolglot.lmdeploy_plugin.constrain.current", lambda chosen=chosen: chosen)
         format_ = parser(request_for(TOOLS)).request.response_format
         assert (format_ and format_["type"]) == kind
         kept = parser(request_for(TOOLS, response_format=schema)).request.response_format
@@ -153,9 +153,15 @@ def test_strict(monkeypatch: pytest.MonkeyPatch) -> None:
         assert forced["type"] == "structural_tag"
 
 
-def test_settings_never_raise() -> None:
-    read = read_settings({"TOOLGLOT_STRICT": "perhaps", "TOOLGLOT_ARGUMENTS": "complete", "TOOLGLOT_X": "1"})
-    assert read.options == {"arguments": "complete"} and read.strict == "auto" and len(read.problems) == 2
+def test_a_wrong_setting_stops_the_server(monkeypatch: pytest.MonkeyPatch, tokenizer: Any) -> None:
+    monkeypatch.setenv("TOOLGLOT_STRICT", "perhaps")
+    use(None)
+    try:
+        with pytest.raises(ConfigurationError, match="TOOLGLOT_STRICT='perhaps' is none of auto, always, never"):
+            choose(HERMES, tokenizer=tokenizer)
+    finally:
+        monkeypatch.undo()
+        use(None)
 
 
 # What is chosen when the server starts.

@@ -15,17 +15,18 @@ from toolglot.core import list_dialects
 from toolglot.core.cli import main
 from toolglot.core.recording import Recording, differences, read_recordings
 from toolglot.core.serving import record
-from toolglot.lmdeploy_plugin import response_parser, settings
+from toolglot.core.serving.settings import from_environment
+from toolglot.lmdeploy_plugin import response_parser
 
 
 @pytest.fixture
 def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Every response is recorded here."""
     path = tmp_path / "responses.jsonl"
-    read = settings.read_settings({"TOOLGLOT_RECORD": str(path)})
+    read = from_environment({"TOOLGLOT_RECORD": str(path)})
     assert not read.problems
     record._recorder.cache_clear()
-    monkeypatch.setattr("toolglot.lmdeploy_plugin.response_parser.settings", lambda: read)
+    monkeypatch.setattr("toolglot.lmdeploy_plugin.response_parser.current", lambda: read)
     yield path
     record._recorder.cache_clear()
 
@@ -81,9 +82,3 @@ def test_it_is_announced(file: Path, caplog: pytest.LogCaptureFixture, monkeypat
     first, warning = caplog.records
     assert f"settings: record={file}" in first.getMessage()
     assert warning.levelno == logging.WARNING and warning.getMessage().startswith("toolglot: TOOLGLOT_RECORD is set")
-
-
-def test_a_wrong_file_is_a_problem_of_the_settings() -> None:
-    read = settings.read_settings({"TOOLGLOT_RECORD": "/nowhere/at/all/file"})
-    assert read.record == "" and "nothing is recorded" in read.problems[0]
-    assert settings.read_settings({}).record == ""

@@ -5,7 +5,7 @@ grammar meant: offered names, arguments that meet the schema, nothing left over;
 the rest is content, exactly.
 
 Every pair of dialect and schema is tried with a seeded pick of choice, reasoning and parallel calls, which changes
-with TOOLGLOT_CLOSURE_SEED; TOOLGLOT_CLOSURE=full tries them all (`make closure-full`).
+with TOOLGLOT_TEST_CLOSURE_SEED; TOOLGLOT_TEST_CLOSURE=full tries them all (`make closure-full`).
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from toolglot.core.spec import Call, Dialect, Goto, Push, Skip
 from toolglot.core.structural import build_tag
 from toolglot.core.tools import is_forced
 
-FULL = os.environ.get("TOOLGLOT_CLOSURE") == "full"
-SEED = os.environ.get("TOOLGLOT_CLOSURE_SEED", "1")
+FULL = os.environ.get("TOOLGLOT_TEST_CLOSURE") == "full"
+SEED = os.environ.get("TOOLGLOT_TEST_CLOSURE_SEED", "1")
 WALKS = 6 if FULL else 3
 REASONING: dict[str, Any] = {"none": False, "open": True, "optional": "optional"}
 COMBINATIONS = list(itertools.product(choices(), REASONING, (True, False)))

@@ -14,8 +14,8 @@ from vllm.parser.parser_manager import ParserManager
 
 from toolglot.core import get_dialect
 from toolglot.core.serving.prompt import has_reasoning
+from toolglot.core.serving.settings import Settings, from_environment
 from toolglot.core.spec import Dialect
-from toolglot.vllm_plugin.settings import Settings, read_settings
 
 CORPUS = Path(__file__).resolve().parent.parent / "corpus"
 
@@ -223,7 +223,7 @@ def ask(dialect: str, line: dict[str, Any], tokenizer: Any) -> Asked | None:
         return None
     fields = {key: options.pop(key) for key in list(options) if key in FIELDS} if tools else {}
     environment = {f"TOOLGLOT_{key}".upper(): options.pop(key) for key in list(options) if key in VARIABLES}
-    read = read_settings(environment)
+    read = from_environment(environment)
     assert not read.problems
     request = request_for(tools, **fields, messages=history(options.pop("previous_calls", 0)))
     spec = get_dialect(dialect)

@@ -20,6 +20,7 @@ from vllm.tool_parsers import ToolParserManager
 from toolglot.core import get_dialect
 from toolglot.core.serving import auto
 from toolglot.core.serving.prompt import has_reasoning
+from toolglot.core.serving.settings import use
 
 BY_NAME = {family.name: family for family in (*FAMILIES, *REFUSED)}
 DIRECT = [family for family in FAMILIES if family.certain and family.template is not None]
@@ -32,8 +33,11 @@ def clean(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
     monkeypatch.delenv("TOOLGLOT_DIALECT", raising=False)
     monkeypatch.setattr(sys, "argv", ["vllm", "serve"])
+    use(None)
     yield
     HarmonyParser.tool_parser_cls = HarmonyParser.reasoning_parser_cls = None
+    monkeypatch.undo()
+    use(None)
 
 
 def start(tokenizer: Any, *, reasoning: bool = False, harmony: bool = False) -> Any:
@@ -110,9 +114,11 @@ def test_found_once_and_logged_once(caplog: pytest.LogCaptureFixture, monkeypatc
 def test_overruled(monkeypatch: pytest.MonkeyPatch) -> None:
     tokenizer = BY_NAME["Qwen3"].tokenizer()
     monkeypatch.setenv("TOOLGLOT_DIALECT", "qwen3_xml")
+    use(None)
     assert start(tokenizer).tool_parser.dialect == "qwen3_coder"
     other = BY_NAME["Qwen3"].tokenizer()
     monkeypatch.setenv("TOOLGLOT_DIALECT", "hermess")
+    use(None)
     with pytest.raises(Exception, match="unknown dialect 'hermess'"):
         start(other)
 

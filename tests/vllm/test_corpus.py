@@ -35,7 +35,7 @@ def test_corpus(dialect: str, tokenizer: Any, monkeypatch: pytest.MonkeyPatch) -
         asked = ask(dialect, line, tokenizer)
         if asked is None:
             continue  # refused
-        monkeypatch.setattr("toolglot.vllm_plugin.response.settings", lambda asked=asked: asked.settings)
+        monkeypatch.setattr("toolglot.vllm_plugin.response.current", lambda asked=asked: asked.settings)
         wanted = core.parse(line["raw"], dialect, asked.tools, **line.get("options", {}))
         check(dialect, line, asked.request, asked.prompt, wanted, asked.options)
         count += 1

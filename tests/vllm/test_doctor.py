@@ -14,7 +14,6 @@ def test_all_is_well(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixt
     assert "vLLM: vllm" in text and "toolglot 0" in text
     assert "--tool-call-parser: toolglot, toolglot_" in text
     assert "--reasoning-parser: toolglot, toolglot_" in text
-    assert "settings: defaults" in text
 
 
 @pytest.mark.parametrize(

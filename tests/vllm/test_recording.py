@@ -15,18 +15,19 @@ from toolglot.core import list_dialects
 from toolglot.core.cli import main
 from toolglot.core.recording import Recording, differences, read_recordings
 from toolglot.core.serving import record
-from toolglot.vllm_plugin import settings, start
+from toolglot.core.serving.settings import from_environment
+from toolglot.vllm_plugin import start
 
 
 @pytest.fixture
 def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Every response is recorded here."""
     path = tmp_path / "responses.jsonl"
-    read = settings.read_settings({"TOOLGLOT_RECORD": str(path)})
+    read = from_environment({"TOOLGLOT_RECORD": str(path)})
     assert not read.problems
     record._recorder.cache_clear()
-    monkeypatch.setattr("toolglot.vllm_plugin.response.settings", lambda: read)
-    monkeypatch.setattr("toolglot.vllm_plugin.start.settings", lambda: read)
+    monkeypatch.setattr("toolglot.vllm_plugin.response.current", lambda: read)
+    monkeypatch.setattr("toolglot.vllm_plugin.start.current", lambda: read)
     yield path
     record._recorder.cache_clear()
 
@@ -87,10 +88,3 @@ def test_it_is_announced(file: Path, caplog: pytest.LogCaptureFixture, monkeypat
     first, warning = caplog.records
     assert f"settings: record={file}" in first.getMessage()
     assert warning.levelno == logging.WARNING and warning.getMessage().startswith("toolglot: TOOLGLOT_RECORD is set")
-
-
-def test_a_wrong_file_is_a_problem_of_the_settings() -> None:
-    read = settings.read_settings({"TOOLGLOT_RECORD": "/nowhere/at/all/file", "TOOLGLOT_RECORDS": "x"})
-    assert read.record == ""
-    assert "nothing is recorded" in read.problems[0] and "TOOLGLOT_RECORDS is no setting" in read.problems[1]
-    assert settings.read_settings({}).record == ""

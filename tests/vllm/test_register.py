@@ -14,8 +14,9 @@ from vllm.tool_parsers.abstract_tool_parser import ToolParser
 
 import toolglot.core
 from toolglot import vllm_plugin
-from toolglot.core import list_dialects
-from toolglot.vllm_plugin import settings, start
+from toolglot.core import ConfigurationError, list_dialects
+from toolglot.core.serving.settings import current, use
+from toolglot.vllm_plugin import start
 
 
 @pytest.fixture
@@ -96,40 +97,37 @@ def test_refuses_an_old_vllm(monkeypatch: pytest.MonkeyPatch, log: pytest.LogCap
 @pytest.fixture
 def environment(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
     """Environment variables are read once a process; here again and again."""
-    settings.settings.cache_clear()
+    use(None)
     for manager in (ToolParserManager, ReasoningParserManager):
         monkeypatch.setattr(manager, "lazy_parsers", dict(manager.lazy_parsers))
     monkeypatch.setattr(ToolParserManager, "tool_parsers", {})
     monkeypatch.setattr(ReasoningParserManager, "reasoning_parsers", {})
     yield monkeypatch
     monkeypatch.undo()
-    settings.settings.cache_clear()
+    use(None)
 
 
-def test_settings() -> None:
-    read = settings.read_settings(
-        {
-            "TOOLGLOT_UNDECLARED_TOOLS": "pass",
-            "TOOLGLOT_REASONING_CALLS": "END",
-            "TOOLGLOT_ARGUMENTS": "complete",
-            "TOOLGLOT_REPLACE": "hermes, deepseek_r1=deepseek_v31",
-        }
-    )
-    assert read.options == {"undeclared_tools": "pass", "reasoning_calls": "end", "arguments": "complete"}
-    assert read.replace == {"hermes": "hermes", "deepseek_r1": "deepseek_v31"}
-    assert not read.problems
-    assert str(settings.read_settings({})) == "defaults"
-
-
-def test_wrong_settings_are_reported_and_ignored(environment: pytest.MonkeyPatch, log: Any) -> None:
+def test_wrong_settings_never_stop_the_hook(environment: pytest.MonkeyPatch, log: Any) -> None:
     environment.setenv("TOOLGLOT_ARGUMENTS", "later")
     environment.setenv("TOOLGLOT_ARGUMENT", "complete")
     environment.setenv("TOOLGLOT_REPLACE", "nosuch")
     vllm_plugin.register()
-    assert settings.settings().options == {}
+    assert current().options == {}
     assert "TOOLGLOT_ARGUMENTS='later' is none of stream, complete" in log.text
+    assert "TOOLGLOT_REPLACE: unknown dialect 'nosuch'" in log.text
+
+
+def test_a_wrong_setting_stops_a_server_that_uses_a_parser(environment: pytest.MonkeyPatch, tokenizer: Any) -> None:
+    environment.setenv("TOOLGLOT_ARGUMENTS", "later")
+    with pytest.raises(ConfigurationError, match="TOOLGLOT_ARGUMENTS='later' is none of stream, complete"):
+        ToolParserManager.get_tool_parser("toolglot_hermes")(tokenizer)
+
+
+def test_an_unknown_setting_is_named(environment: pytest.MonkeyPatch, log: Any) -> None:
+    environment.setenv("TOOLGLOT_ARGUMENT", "complete")
+    start.announce.cache_clear()
+    start.announce("hermes")
     assert "TOOLGLOT_ARGUMENT is no setting of toolglot" in log.text
-    assert "'nosuch' is left out: unknown dialect" in log.text
 
 
 def test_replace(environment: pytest.MonkeyPatch, log: Any) -> None:
