@@ -17,6 +17,13 @@ from ..tools import ToolChoice
 
 COLUMNS = ("dialect", "families", "payload grammar", "reasoning", "structural tag", "aliases", "vLLM", "SGLang",
            "LMDeploy")  # fmt: skip
+# Names of vLLM that stand for no format: what users of them want, and what to do.
+NO_FORMAT = {
+    "hf": "reads whatever the `response_template` of the model's tokenizer describes. Such templates hold free regular "
+    "expressions, which can neither be read incrementally nor turned into a grammar: name the model's dialect, or let "
+    "`toolglot` find it",
+    "beam": "the same, with a grammar made from that template; no public model names it",
+}
 CHOICES: dict[str, ToolChoice] = {
     "required": "required",
     "named": {"type": "function", "function": {"name": TOOLS[0]["function"]["name"]}},
@@ -41,6 +48,10 @@ def table() -> Iterator[str]:
     yield "|---" * len(COLUMNS) + "|"
     for name in list_dialects():
         yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in _row(get_dialect(name)))} |"
+    yield ""
+    yield "No dialect stands for these names of vLLM:"
+    yield ""
+    yield from (f"- `{name}` {why}." for name, why in NO_FORMAT.items())
 
 
 def _row(dialect: Dialect) -> tuple[str, ...]:

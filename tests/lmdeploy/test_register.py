@@ -85,6 +85,12 @@ def test_names_are_registered() -> None:
     assert {"qwen3", "qwen3coder", "kimi-k2"} < set(ToolParserManager.module_dict)
 
 
+def test_every_name_of_lmdeploy_has_a_dialect() -> None:
+    mapped = {name for dialect in list_dialects() for name in get_dialect(dialect).engines.lmdeploy.split()}
+    own = {name for name in ToolParserManager.module_dict if not name.startswith("toolglot")}
+    assert len(own) > 8 and own <= mapped
+
+
 def test_again_changes_nothing() -> None:
     registries = (ToolParserManager, ReasoningParserManager, ResponseParserManager)
     before = [dict(registry.module_dict) for registry in registries]

@@ -14,7 +14,8 @@ from vllm.tool_parsers.abstract_tool_parser import ToolParser
 
 import toolglot.core
 from toolglot import vllm_plugin
-from toolglot.core import ConfigurationError, list_dialects
+from toolglot.core import ConfigurationError, get_dialect, list_dialects
+from toolglot.core.commands.dialects import NO_FORMAT
 from toolglot.core.serving.settings import current, use
 from toolglot.vllm_plugin import start
 
@@ -40,6 +41,13 @@ def test_every_dialect_has_a_class(dialect: str) -> None:
     assert made.engine_based_streaming
     assert not made.supports_required_and_named
     assert made.structural_tag_model or dialect == "gpt_oss"  # vLLM 0.24 has no grammar for it
+
+
+def test_every_name_of_vllm_has_a_dialect() -> None:
+    """Or the reason why not, in the table that users look their name up in."""
+    mapped = {name for dialect in list_dialects() for name in get_dialect(dialect).engines.vllm.split()}
+    own = {name for name in ToolParserManager.list_registered() if not name.startswith("toolglot")}
+    assert len(own) > 40 and own <= mapped | set(NO_FORMAT)
 
 
 @pytest.mark.parametrize("manager", [ToolParserManager, ReasoningParserManager])
