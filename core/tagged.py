@@ -6,16 +6,7 @@
     </parameter>
     </function>
 
-Values are raw text, so a closer may also be data. What follows decides:
-
-* the value's closer counts if the next argument, the tail, the outer closer or another call follows (blanks
-  between), or the input ends;
-* a missing closer is implied by the tail, if the outer closer, another call or the end of the input follows it; by
-  the outer closer, if another block or the end follows; and by the next argument's opener at the start of a line,
-  if its key is one the schema declares.
-
-All else is data. What cannot be told apart: a value that itself contains a closer followed by a line that could
-follow a real one; and text after an outer closer that implied everything, which stays in the value.
+Values are raw text, so a closer may also be data: tagged_guard.py decides.
 
 At most one newline next to the value on each side is markup where the template writes one. A format that is
 ``padded`` writes none, but is often imitated with them: there a newline behind the opening tag is markup, and only
@@ -32,25 +23,25 @@ from collections.abc import Callable
 
 from .buffer import Buffer
 from .calls import Calls, Gate, ObjectWriter
-from .head import HeadReader, is_name
+from .head import HeadReader
 from .json_scanner import ArgumentsReader, JsonValueScanner
-from .markers import Matcher, Verdict
+from .markers import Verdict
 from .schema import ToolSchema
 from .spec import Tagged
 from .tagged_grammar import ENTITIES, Closer, Kind, compile_tagged
+from .tagged_guard import XML, CloserGuard, plain_key, reaches_end
 from .values import Encoder, escape_json, make_encoder
 
 _STRING = frozenset({"string"})
 _HEAD, _CONFIRM, _BETWEEN, _KEY, _WRAPPER, _VALUE, _JSON = range(7)
-_XML = (Kind.ENTITY, Kind.CDATA)
 
 
 class TaggedReader:
     """Reads one call."""
 
     __slots__ = (
-        "_bare", "_calls", "_closers", "_confirm", "_constrained", "_encoder", "_fresh", "_grammar", "_head", "_json",
-        "_key", "_lead", "_name", "_pair", "_peek", "_schema", "_spec", "_state", "_wrapped", "_writer",
+        "_bare", "_calls", "_closers", "_confirm", "_constrained", "_encoder", "_grammar", "_guard", "_head", "_json",
+        "_key", "_lead", "_name", "_pair", "_schema", "_spec", "_state", "_wrapped", "_writer",
     )  # fmt: skip
 
     def __init__(self, spec: Tagged, calls: Calls, confirm: bool, constrained: bool) -> None:
@@ -68,10 +59,9 @@ class TaggedReader:
         self._json: ArgumentsReader | None = None
         self._wrapped = False  # the JSON object stands inside an argument
         self._pair = 0  # where the argument in progress begins
-        self._peek: Buffer | None = None
         self._lead = False  # the newline after the value's opening tag may still come
         self._bare = False  # none came, and so one in front of the closer is data
-        self._fresh = False  # the value has no text yet
+        self._guard = CloserGuard(spec, self._grammar)
         self._closers = self._grammar.closers  # what may end the value, or the CDATA section in it
         self._state = _HEAD
         calls.head()
@@ -79,7 +69,7 @@ class TaggedReader:
     @property
     def passing_stop(self) -> Callable[[str], re.Match[str] | None] | None:
         """See Reader."""
-        if self._state == _VALUE and self._encoder is not None and self._encoder.streaming and not self._fresh:
+        if self._state == _VALUE and self._encoder is not None and self._encoder.streaming and not self._guard.fresh:
             return self._grammar.stop
         return None
 
@@ -120,6 +110,7 @@ class TaggedReader:
 
     def _begin(self) -> Verdict | None:
         self._schema = self._calls.schema(self._name)
+        self._guard.declared = self._schema.declared
         self._state = _BETWEEN
         wire_id = self._head.slots.get("id") if self._calls.form else None
         if self._calls.begin(self._name, wire_id) is Gate.TEXT:
@@ -131,7 +122,7 @@ class TaggedReader:
         if kind is Verdict.MORE:
             return Verdict.MORE
         if kind not in self._grammar.begins:
-            at_end = final and _reaches_end(buf, self._grammar.between)
+            at_end = final and reaches_end(buf, self._grammar.between)
             buf.advance(buf.scan)
             return self._cut_off(self._name) if at_end else Verdict.REFUTED
         buf.restart()
@@ -184,7 +175,7 @@ class TaggedReader:
         elif kind is Kind.ARGUMENT:
             buf.restart()
             return self._end(True)  # behind a JSON object: text again
-        elif kind is None and final and _reaches_end(buf, self._grammar.between):
+        elif kind is None and final and reaches_end(buf, self._grammar.between):
             buf.advance(len(buf.text))
             return self._end(False)
         else:
@@ -218,7 +209,7 @@ class TaggedReader:
             self._calls.anomalies["missing_opener"] += 1
         key = self._key.slots["key"]
         if self._spec.entities:
-            key = _plain(key)
+            key = plain_key(key)
         if key in self._spec.wrappers and self._writer.empty and self._undeclared(key):
             self._state = _WRAPPER
         else:
@@ -253,7 +244,7 @@ class TaggedReader:
         )
         self._lead = self._grammar.lead
         self._bare = False
-        self._fresh = True
+        self._guard.fresh = True
 
     def _undeclared(self, key: str) -> bool:
         declared = self._schema.declared
@@ -288,7 +279,7 @@ class TaggedReader:
             else:
                 self._bare = self._grammar.padded
             self._lead = False
-        closer = self._closers.search(buf, final, self._accept)
+        closer = self._closers.search(buf, final, self._guard.accept)
         end = buf.start if closer is not None else len(buf.text) if final else buf.hold
         if closer is not None and self._bare and closer.kind is Kind.CLOSE:
             end += closer.frame
@@ -300,7 +291,7 @@ class TaggedReader:
                 return Verdict.MORE
             buf.advance(end)
             return self._cut()
-        if closer.kind in _XML:
+        if closer.kind in XML:
             self._xml(buf, closer)
             return None
         self._close()
@@ -323,7 +314,7 @@ class TaggedReader:
 
     def _text(self, text: str) -> None:
         assert self._encoder is not None
-        self._fresh = False
+        self._guard.fresh = False
         self._writer.value(self._encoder.feed(text))
 
     def _close(self) -> None:
@@ -341,66 +332,3 @@ class TaggedReader:
             self._calls.lost("cut_value", self._calls.position() - self._pair)
         self._writer.value(closing or "")
         return self._end(False)
-
-    def _accept(self, buf: Buffer, closer: Closer, final: bool) -> bool | None:
-        """The guard of a literal that may end the value: what follows it decides."""
-        if closer.kind in _XML:
-            return True
-        if closer.kind is Kind.CLOSE and not self._spec.control:  # the common cases
-            if self._grammar.ahead(buf.text, buf.end) is not None:
-                self._peek = None
-                return True
-            if buf.end == len(buf.text) and not final:
-                return None
-        peek = self._peek
-        if peek is None:
-            if self._spec.control and buf.controls is not None and buf.start + closer.frame not in buf.controls:
-                return False
-            starts_line = closer.frame or self._grammar.inline or (self._fresh and buf.start == buf.pos)
-            if closer.kind is Kind.ARGUMENT and not starts_line:
-                return False
-            peek = Buffer()
-            peek.base = buf.base
-            peek.pos = peek.scan = buf.end
-        elif peek.base != buf.base:
-            peek.shift(buf.base - peek.base)
-        peek.text = buf.text
-        peek.examined = 0
-        follow = self._key_follows(peek, final) if closer.kind is Kind.ARGUMENT else self._follows(peek, closer, final)
-        buf.examined += peek.examined
-        peek.text = ""  # see Buffer.append
-        self._peek = peek if follow is None else None
-        return follow
-
-    def _follows(self, peek: Buffer, closer: Closer, final: bool) -> bool | None:
-        matcher = self._grammar.follow[closer.kind]
-        kind = matcher.after_blanks(peek, final)
-        if kind is Verdict.MORE:
-            return None
-        return kind is not None or (final and _reaches_end(peek, matcher))
-
-    def _key_follows(self, peek: Buffer, final: bool) -> bool | None:
-        run = self._grammar.key_run(peek.text, peek.scan)
-        end = run.end() if run else peek.scan
-        peek.examined += end - peek.scan + 1
-        peek.scan = end
-        if peek.scan - peek.pos > 256:
-            return False
-        if peek.scan == len(peek.text):
-            return False if final else None
-        if peek.text[peek.scan] != self._grammar.key_end:
-            return False
-        key = peek.text[peek.pos:peek.scan].strip()
-        key = _plain(key) if self._spec.entities else key
-        declared = self._schema.declared
-        return is_name(key) if declared is None else key in declared
-
-
-def _plain(key: str) -> str:
-    """A key as it was before the template escaped it."""
-    return key.replace("&quot;", '"').replace("&amp;", "&")
-
-
-def _reaches_end(buf: Buffer, matcher: Matcher[Kind]) -> bool:
-    """At the end of the input: whether nothing is left at ``scan``, or only the beginning of a literal."""
-    return matcher.begins(buf.text, buf.scan)
