@@ -15,7 +15,7 @@ without arguments has an empty line inside. The bars are U+FF5C.
 
 ``string="true"`` is text as it is, ``"false"`` JSON; where the schema takes no strings it decides over "true", and
 without the attribute it decides alone. Nothing is escaped: a closer inside a value counts only by what follows (see
-tagged.py), and an ``<｜DSML｜invoke`` inside a value is data.
+tagged_guard.py), and an ``<｜DSML｜invoke`` inside a value is data.
 
 Also read, as the models write it now and then: other names of the block, no block at all, a tag that closes itself,
 a JSON object in place of the parameters, and all arguments in one parameter ``arguments`` or ``input``.

@@ -13,7 +13,7 @@ between the tags are optional, so the compact spelling of later models is read a
 counts only if a pair or ``</tool_call>`` follows.
 
 Inside a value ``<tool_call>`` and ``</tool_call>`` are data; ``</arg_value>`` ends it if a pair or ``</tool_call>``
-follows (see tagged.py).
+follows (see tagged_guard.py).
 
 Reasoning: ``\\n<think>…</think>\\n``, written by the model, or opened and closed by the prompt; a call ends it.
 """

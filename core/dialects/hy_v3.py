@@ -12,8 +12,8 @@ default), none in Hy3-preview, a number elsewhere; the tokenizer tells. Canonica
     </tool_callsS>
 
 A string is verbatim; all else is JSON, and only the schema tells. Blanks between the tags are optional. A value ends at
-``</arg_valueS>`` if a pair or the call's closer follows (see tagged.py). Also read, because the models write it now and
-then: a call without the section or the separator, JSON in place of the pairs, ``</arg_valueS>`` in place of the
+``</arg_valueS>`` if a pair or the call's closer follows (see tagged_guard.py). Also read, because the models write it
+now and then: a call without the section or the separator, JSON in place of the pairs, ``</arg_valueS>`` in place of the
 separator, no ``<arg_valueS>`` in front of a value, and the closer ``<end_of_tool_callS>``.
 
 Reasoning: ``…</think>``, opened by the prompt unless ``reasoning_effort`` is ``no_think``, the default; a call ends it.

@@ -16,7 +16,7 @@ decides over "string". Keys write ``&`` and ``"`` as ``&amp;`` and ``&quot;``, v
 ``json`` element may stand in place of the arguments.
 
 The tags' first and last words are control tokens, which the encoder never makes from text: where the engine says which
-spans are, only those count. By text alone a tag inside a value counts by what follows it (see tagged.py).
+spans are, only those count. By text alone a tag inside a value counts by what follows it (see tagged_guard.py).
 
 Reasoning ends at its closer, at any tag of the response channel, and at the tools channel: the model leaves the closer
 out now and then. A response that it writes into the think channel is reasoning, as a stream has already said.

@@ -11,8 +11,8 @@ Source: the chat templates of these models. All calls of a response stand in one
 
 A value is verbatim; one that stands on lines of its own, which the template never writes, loses the newline on each
 side. Nothing is escaped. ``</parameter>`` ends a value if the next one, ``</invoke>`` or what implies it follows
-(see tagged.py). Other quotes around names, or none, are read, and so is a bare ``<invoke name="…">`` if a parameter
-or ``</invoke>`` follows.
+(see tagged_guard.py). Other quotes around names, or none, are read, and so is a bare ``<invoke name="…">`` if a
+parameter or ``</invoke>`` follows.
 
 Reasoning: ``…\\n</think>\\n\\n``, always opened by the prompt (``<think>\\n``); a call ends it.
 """

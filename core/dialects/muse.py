@@ -15,8 +15,8 @@ Source: the chat template of Muse-Glimmer in vLLM's examples, and vLLM's parsers
 the name is theirs, and other text in such a message is content.
 
 Values are typed by the schema and verbatim: nothing is escaped, no blank is markup. ``</atem:parameter>`` ends a value
-by what follows it (see tagged.py). The template announces a tool ``f`` as ``f.*``, and so the model calls it ``f.f``
-now and then (see calls.py).
+by what follows it (see tagged_guard.py). The template announces a tool ``f`` as ``f.*``, and so the model calls it
+``f.f`` now and then (see calls.py).
 
 The model leaves ``<|eom|>`` out at the end of its reasoning now and then: a call or an answer ends it as well.
 The framing is made of control tokens; the tags are ordinary text.

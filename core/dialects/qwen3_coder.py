@@ -12,7 +12,7 @@ Source: the chat templates of these models. Canonical spelling::
     </tool_call>
 
 Values are typed by the tool's schema only; no entities, no escapes. Exactly one newline on each side of a value is
-markup. A closer inside a value counts only by what follows it (see tagged.py).
+markup. A closer inside a value counts only by what follows it (see tagged_guard.py).
 
 Models often forget ``<tool_call>``: a bare ``<function=NAME>`` is a call if a parameter or ``</function>`` follows.
 

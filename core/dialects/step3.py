@@ -10,7 +10,7 @@ Source: vLLM's and SGLang's parsers of that name, whose authors made the model. 
     <｜tool_calls_end｜>
 
 The bars are U+FF5C. A call of another type than ``function`` is none. A value is verbatim; one that stands on lines of
-its own loses the newline on each side. ``</steptml:parameter>`` ends a value by what follows it (see tagged.py).
+its own loses the newline on each side. ``</steptml:parameter>`` ends a value by what follows it (see tagged_guard.py).
 
 Reasoning: ``…\\n</think>``, opened by the prompt (``<think>\\n``).
 """

@@ -5,7 +5,8 @@ grammar meant: offered names, arguments that meet the schema, nothing left over;
 the rest is content, exactly.
 
 Every pair of dialect and schema is tried with a seeded pick of choice, reasoning and parallel calls, which changes
-with TOOLGLOT_TEST_CLOSURE_SEED; TOOLGLOT_TEST_CLOSURE=full tries them all (`make closure-full`).
+with TOOLGLOT_TEST_CLOSURE_SEED; TOOLGLOT_TEST_CLOSURE=full tries every choice with and without reasoning (`make
+closure-full`): whether the prompt has opened it or the model may, and whether calls may be parallel, takes turns.
 """
 
 from __future__ import annotations
@@ -211,7 +212,14 @@ def _less(text: str, newlines: int, *, front: bool) -> str:
 def picked(dialect: str, schema: str) -> list[tuple[str, str, bool]]:
     """The combinations to try for a dialect and a schema."""
     if FULL:
-        return COMBINATIONS
+        turns = itertools.cycle([("open", True), ("optional", False), ("open", False), ("optional", True)])
+        for _ in range(random.Random(f"{SEED} {dialect} {schema}").randrange(4)):
+            next(turns)
+        found = []
+        for choice in choices():
+            reasoning, parallel = next(turns)
+            found += [(choice, "none", not parallel), (choice, reasoning, parallel)]
+        return found
     # The schemas of a dialect go through a shuffled list of all combinations, one after the other.
     order = random.Random(f"{SEED} {dialect}").sample(COMBINATIONS, len(COMBINATIONS))
     return [order[list(ALL).index(schema) % len(order)]]
