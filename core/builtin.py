@@ -28,7 +28,7 @@ class BuiltinReader:
         self._closers = _closers(close)
         calls.head()
 
-    passing_stop = scanner = None  # see Reader
+    passing = scanner = None  # see Reader
 
     def feed(self, buf: Buffer, final: bool) -> Verdict:
         """Settle what can be; see Verdict."""

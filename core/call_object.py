@@ -7,9 +7,6 @@ string; several calls are several blocks.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
-
 from .buffer import Buffer
 from .calls import Calls, Gate
 from .head import HeadReader, compile_head
@@ -17,6 +14,7 @@ from .literal_parts import CLOSERS
 from .literal_strings import Ends
 from .literals import LiteralReader
 from .markers import Verdict
+from .passing import Passing
 from .spec import CallSyntax
 
 
@@ -36,10 +34,9 @@ class CallObjectReader:
     scanner = None  # see Reader
 
     @property
-    def passing_stop(self) -> Callable[[str], re.Match[str] | None] | None:
+    def passing(self) -> Passing | None:
         """See Reader."""
-        literal = self._literal
-        return literal.string_stop.search if literal is not None and literal.in_string else None
+        return self._literal.passing if self._literal is not None else None
 
     def feed(self, buf: Buffer, final: bool) -> Verdict:
         """Settle what can be; see Verdict."""

@@ -9,7 +9,6 @@ newlines. A closer of the block ends a call that is open.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 from .buffer import Buffer
 from .calls import Calls, Gate, ObjectWriter
@@ -17,6 +16,7 @@ from .head import NAME_LIMIT, HeadReader, compile_head
 from .literal_strings import Ends
 from .literals import LiteralReader
 from .markers import Verdict
+from .passing import Passing
 from .spec import CallSyntax
 from .values import escape_json
 
@@ -51,11 +51,9 @@ class CallSyntaxReader:
     scanner = None  # see Reader
 
     @property
-    def passing_stop(self) -> Callable[[str], re.Match[str] | None] | None:
+    def passing(self) -> Passing | None:
         """See Reader."""
-        if self._state == _VALUE and self._named and self._literal.in_string:
-            return self._literal.string_stop.search
-        return None
+        return self._literal.passing if self._state == _VALUE and self._named else None
 
     def feed(self, buf: Buffer, final: bool) -> Verdict:
         """Settle what can be; see Verdict."""

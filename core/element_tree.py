@@ -9,6 +9,7 @@ from .buffer import Buffer
 from .calls import Calls
 from .head import compile_head
 from .markers import Matcher
+from .passing import Passing, beginnings
 from .schema import ToolSchema
 from .spec import Elements
 from .values import NEEDS_ESCAPE, Encoder, escape_json, make_encoder
@@ -32,7 +33,8 @@ class ElementsGrammar:
         self.starts: Matcher[bool] = Matcher([(spec.space, True), ("<", False)])
         self.closers: Matcher[bool] = Matcher([(spec.space, True), ("</", False)])
         firsts = "".join(re.escape(char) for char in sorted(self.closers.firsts))
-        self.stop = re.compile(f"[{firsts}]|{NEEDS_ESCAPE.pattern}").search
+        stop = re.compile(f"[{firsts}]|{NEEDS_ESCAPE.pattern}").search
+        self.passing = Passing(stop, beginnings([spec.space, "</"]), escape_json)
 
     def ends_call(self, tag: str) -> bool:
         """Whether the tag belongs to what encloses the call, or opens the next one."""

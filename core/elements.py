@@ -20,14 +20,12 @@ Elements go out as they come, so a repeated one is repeated in the JSON. Values 
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
-
 from .buffer import Buffer
 from .calls import Calls, Gate
 from .element_tree import Leaf, Tag, TreeWriter, compile_elements
 from .head import HeadReader
 from .markers import Verdict
+from .passing import Passing
 from .schema import ToolSchema
 from .spec import Elements
 
@@ -66,9 +64,9 @@ class ElementsReader:
     scanner = None  # see Reader
 
     @property
-    def passing_stop(self) -> Callable[[str], re.Match[str] | None] | None:
+    def passing(self) -> Passing | None:
         """See Reader."""
-        return self._grammar.stop if self._state == _TEXT and self._leaf is not None and self._leaf.passing else None
+        return self._grammar.passing if self._state == _TEXT and self._leaf is not None and self._leaf.passing else None
 
     def feed(self, buf: Buffer, final: bool) -> Verdict:
         """Settle what can be; see Verdict."""

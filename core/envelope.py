@@ -51,7 +51,7 @@ class EnvelopeReader:
         self._arguments = ArgumentsReader(self._emit)
         self._skipper = JsonValueScanner()
 
-    passing_stop = None  # see Reader
+    passing = None  # see Reader
 
     @property
     def scanner(self) -> JsonValueScanner | None:

@@ -18,6 +18,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from .passing import Passing, beginnings
 from .values import NEEDS_ESCAPE, escape_json
 
 __all__ = ["NO_ENDS", "QUOTED", "Ends", "StringReader", "compile_ends", "open_string", "open_token_string",
@@ -28,6 +29,12 @@ _OPENING = re.compile(r"""([rRbBuUfF]{0,2})('{1,3}|"{1,3})?""")
 _PREFIXES = frozenset(["", "r", "b", "u", "f", "br", "rb", "fr", "rf"])
 QUOTED = {"'": re.compile(r"[\\']"), '"': re.compile(r'[\\"]')}
 _STOPS = {"'": re.compile(r"""["'\\\x00-\x1f\ud800-\udfff]"""), '"': NEEDS_ESCAPE}
+# Found where a text holds more than plain characters and escapes that JSON writes alike; a backslash at its end is
+# half an escape.
+_ALIKE = r"""(?:[^"'\\\x00-\x1f\ud800-\udfff]|\\["\\bfnrt])*"""
+_OTHER = re.compile(rf"(?!{_ALIKE}\Z)(?:{_ALIKE}(\\)\Z)?")
+_DECODED = {quote: Passing(stop.search, _OTHER.match, half=1) for quote, stop in _STOPS.items()}
+_VERBATIM = {quote: Passing(stop.search) for quote, stop in _STOPS.items()}
 _ESCAPE_LENGTH = {"x": 4, "u": 6, "U": 10, "\r": 3, **dict.fromkeys("01234567", 4)}
 _ESCAPE = re.compile(
     r"""\\(?:([\\'"abfnrtv])|(\r\n|[\r\n])|([0-7]{1,3})|"""
@@ -94,10 +101,10 @@ def open_string(
 class StringReader:
     """The body of one string, from behind its opening quote on."""
 
-    __slots__ = ("_blanks", "_ends", "_guard", "_quote", "_special", "_triple", "_verbatim", "guarding", "stop")
+    __slots__ = ("_blanks", "_ends", "_guard", "_quote", "_special", "_triple", "_verbatim", "guarding", "passing")
 
     def __init__(self, quote: str, verbatim: bool, guard: str, ends: Ends) -> None:
-        self.stop = _STOPS[quote[0]]  # text without such a character passes unchanged
+        self.passing = (_VERBATIM if verbatim else _DECODED)[quote[0]]
         self._special = QUOTED[quote[0]]
         self._quote = quote[0]
         self._triple = len(quote) == 3
@@ -191,8 +198,10 @@ class StringReader:
 
 
 @lru_cache(maxsize=64)
-def _token_stops(first: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    return re.compile(re.escape(first)), re.compile(NEEDS_ESCAPE.pattern[:-1] + re.escape(first) + "]")
+def _of_token(token: str) -> tuple[re.Pattern[str], Passing]:
+    first = re.escape(token[0])
+    stop = re.compile(f"{NEEDS_ESCAPE.pattern[:-1]}{first}]").search
+    return re.compile(first), Passing(stop, beginnings([token]), escape_json)
 
 
 class TokenStringReader(StringReader):
@@ -202,7 +211,7 @@ class TokenStringReader(StringReader):
 
     def __init__(self, token: str, guard: str, ends: Ends) -> None:
         super().__init__('"', False, guard, ends)
-        self._special, self.stop = _token_stops(token[0])
+        self._special, self.passing = _of_token(token)
         self._token = token
 
     def _mark(self, text: str, pos: int, final: bool, out: list[str]) -> tuple[int, bool]:

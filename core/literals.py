@@ -26,13 +26,13 @@ more text.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 from .literal_parts import Frame, Output, RawReader, scalar_json
 from .literal_strings import NO_ENDS, Ends, StringReader, open_string, open_token_string, skip_blanks
+from .passing import Passing
 from .schema import ToolSchema
-from .values import BLANKS, NEEDS_ESCAPE, convert, escape_json
+from .values import BLANKS, convert, escape_json
 
 __all__ = ["DEPTH", "LiteralReader", "python_to_json"]
 
@@ -52,8 +52,7 @@ class LiteralReader:
     def __init__(self, stops: str = ",)", ends: Ends = NO_ENDS) -> None:
         self.examined = 0  # characters looked at
         self.lost = 0  # characters without a place in the JSON: half a pair, junk behind a complete value
-        self.in_string = False  # text without a character of string_stop would pass unchanged
-        self.string_stop: re.Pattern[str] = NEEDS_ESCAPE
+        self.passing: Passing | None = None  # what text may go round the reader: inside of a string that goes out
         self.supplied = 0  # brackets that were missing
         self.unconverted = 0  # bare words that do not fit their schema
         self._stops = stops
@@ -109,8 +108,9 @@ class LiteralReader:
         self._read = self._base + pos
         out = self._output.flush(text[self._fed : pos] if self._output.depths else "")
         self._given = self._given or bool(out)
-        in_body = self._string is not None and not self._string.guarding and not self._output.depths
-        self.in_string = in_body and pos == size
+        string = self._string
+        in_body = string is not None and not string.guarding and not self._output.depths and pos == size
+        self.passing = string.passing if string is not None and in_body else None
         return pos, out, self._done
 
     def cut(self) -> str | None:
@@ -174,7 +174,6 @@ class LiteralReader:
             return pos
         if string is not None:
             self._string = string
-            self.string_stop = string.stop
             self._begin()
             self._output.put('"')
             self._state = LiteralReader._body

@@ -85,7 +85,7 @@ class Machine:
         self.plain_opener = False  # that opener is ordinary text
         self.restore: list[CompiledRegion] = []  # the stack when the tentative block began
         self.fresh = True  # the region has no text yet but blanks
-        self._line = True  # text at ``pos`` is at the start of a line
+        self.line = True  # text at ``pos`` is at the start of a line
         self._skip = 0  # newlines after a marker that are still framing
         self.gap = False
         self.then: tuple[int, str] | None = None  # where on the stack a call that goes out changes the region
@@ -97,7 +97,7 @@ class Machine:
     def in_text(self) -> CompiledRegion | None:
         """The region whose text would go out unchanged but for its markers, if that is the state."""
         region = self.stack[-1]
-        if self._closing is not None or self.gap or self._skip or self.fresh or self._line:
+        if self._closing is not None or self.gap or self._skip or self.fresh:
             return None
         return region if region.sink is Sink.CONTENT or region.sink is Sink.REASONING else None
 
@@ -164,7 +164,7 @@ class Machine:
         if region.sink is Sink.DROPPED:
             self.anomalies["dropped_characters"] += len(text)
             return
-        self._line = text[-1] == "\n"
+        self.line = text[-1] == "\n"
         if self.fresh and not text.isspace():
             self.fresh = False
         self._emit(region.channel, text)
@@ -181,7 +181,7 @@ class Machine:
         if marker.at == "anywhere":
             return True
         if marker.at == "line":
-            return arc.frame > 0 or (self._line if buf.start == buf.pos else buf.text[buf.start - 1] == "\n")
+            return arc.frame > 0 or (self.line if buf.start == buf.pos else buf.text[buf.start - 1] == "\n")
         if self.fresh and buf.start > buf.pos and not buf.text[buf.pos:buf.start].isspace():
             self.fresh = False
         return self.fresh
@@ -207,7 +207,7 @@ class Machine:
             self.anomalies["stray_marker"] += 1
         else:
             self.gap = False
-            self._line = True
+            self.line = True
             if arc is not None:
                 start -= _newlines(buf.text, buf.pos, start, arc.edge.trim[0])
                 end = buf.end
@@ -247,7 +247,7 @@ class Machine:
 
     def enter(self, region: str) -> None:
         self.stack[-1] = self.regions[region]
-        self.fresh = self._line = True
+        self.fresh = self.line = True
         self.gap = False
 
     def _tentative(self, start: int, end: int, *, plain: bool) -> None:

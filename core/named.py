@@ -40,7 +40,7 @@ class NamedReader:
         self._state = _HEAD
         calls.head()
 
-    passing_stop = None  # see Reader
+    passing = None  # see Reader
 
     @property
     def scanner(self) -> JsonValueScanner | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Protocol
 
@@ -17,6 +16,7 @@ from .json_scanner import JsonValueScanner
 from .literal_strings import compile_ends
 from .markers import Verdict
 from .named import NamedReader
+from .passing import Passing
 from .spec import Builtin, CallBlock, CallSyntax, Elements, Envelope, FirstChar, Grammar, Named, Tagged
 from .tagged import TaggedReader
 
@@ -25,8 +25,8 @@ class Reader(Protocol):
     """Reads one block of calls from the buffer."""
 
     @property
-    def passing_stop(self) -> Callable[[str], re.Match[str] | None] | None:
-        """Search for a character without which argument text would go out unchanged; None: it never would."""
+    def passing(self) -> Passing | None:
+        """What argument text may go round the reader; None: none may."""
         ...
 
     @property
@@ -50,9 +50,9 @@ class FirstCharReader:
         self._reader: Reader | None = None
 
     @property
-    def passing_stop(self) -> Callable[[str], re.Match[str] | None] | None:
+    def passing(self) -> Passing | None:
         """See Reader."""
-        return self._reader.passing_stop if self._reader is not None else None
+        return self._reader.passing if self._reader is not None else None
 
     @property
     def scanner(self) -> JsonValueScanner | None:

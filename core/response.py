@@ -1,8 +1,8 @@
 """The response parser: text in, deltas out. The options of a request, the stream, and its fast path.
 
-What the text means is the business of machine.py. While text would pass through unchanged (content, reasoning, the
-inside of a string argument) the parser keeps a search for the characters that could matter; a chunk without any
-becomes one delta at once. So does a chunk that lies inside JSON arguments as a whole.
+What the text means is the business of machine.py. While text would pass through (content, reasoning, the inside of a
+string argument) the parser keeps a search for what could matter (passing.py); a chunk without any becomes one delta at
+once. So does a chunk that lies inside JSON arguments as a whole.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from .deltas import ContentDelta, Delta, Message, ReasoningDelta, ToolCallDelta,
 from .errors import ConfigurationError
 from .json_scanner import JsonValueScanner
 from .machine import Machine
+from .passing import Passing, Search
 from .registry import get_dialect
 from .spec import Dialect, ReasoningCalls
 from .table import compile_table
@@ -28,10 +29,6 @@ logger = logging.getLogger("toolglot")
 # Anomalies that cost a call or text; others are spellings that were understood.
 DROPS = frozenset({"undeclared_tool", "parallel_call", "incomplete_call", "cut_block", "noise", "builtin_tool",
                    "broken_header", "nameless_call"})  # fmt: skip
-
-
-def _never(text: str) -> None:
-    """Nothing can matter: a region without markers."""
 
 
 def _check(option: str, value: object, allowed: tuple[object, ...]) -> None:
@@ -128,11 +125,17 @@ class ResponseParser:
         )
         self._done = False
         self._taken = ""  # the last chunk that is in the buffer
-        # The fast path: search for what could matter, and what a chunk without it becomes. One or two characters are
-        # looked for by ``in``, at half the cost of a search.
+        # The fast path (see passing.py): searches for what could matter, and what a chunk without it becomes. One or
+        # two characters are looked for by ``in``, at half the cost of a search.
         self._first: str | None = None
         self._second = ""
-        self._run: Callable[[str], object] | None = None
+        self._stop: Search | None = None
+        self._possible: Search | None = None
+        self._escape: Callable[[str], str] | None = None
+        self._half = 0
+        self._lines = False
+        self._tail = ""  # of the last chunk: the beginning of a literal, while ``_possible`` is set
+        self._watched: tuple[str | None, Search | None] = (None, None)  # _first and _stop, without a tail
         self._run_delta: Callable[[str], Delta] = ContentDelta
         self._scanner: JsonValueScanner | None = None  # of JSON arguments, which go out as long as they last
 
@@ -142,8 +145,12 @@ class ResponseParser:
         if first is not None:
             if first not in text and self._second not in text and text and not controls:
                 return [self._run_delta(text)]
-        elif (run := self._run) is not None and run(text) is None and text and not controls:
+        elif (stop := self._stop) is not None and stop(text) is None and text and not controls:
             return [self._run_delta(text)]
+        if self._possible is not None and text and not controls:
+            deltas = self._settled(text)
+            if deltas is not None:
+                return deltas
         scanner = self._scanner
         if scanner is not None and text and not controls and scanner.passes(text):
             self._first = '"' if scanner.in_string else None
@@ -152,22 +159,53 @@ class ResponseParser:
             raise ConfigurationError("feed() after finish(): a ResponseParser serves one response")
         if not text:
             return []
-        self._first = self._run = self._scanner = None
+        taken = text
+        if self._tail:
+            size = len(self._tail)
+            text, self._tail = self._tail + text, ""
+            controls = None if controls is None else [(start + size, end + size) for start, end in controls]
+        self._first = self._stop = self._possible = self._scanner = None
         machine = self._machine
         machine.buf.append(text, controls)
-        self._taken = text
+        self._taken = taken
         machine.advance(False)
         self._publish()
         return machine.out.take()
+
+    def _settled(self, text: str) -> list[Delta] | None:
+        """What a chunk becomes in which nothing that matters begins, except perhaps at its end; None if it may."""
+        assert self._possible is not None
+        text = self._tail + text
+        found = self._possible(text)
+        if found is None:
+            if not self._tail and not self._lines:
+                return [self._run_delta(text if self._escape is None else self._escape(text))]
+            self._tail = ""
+        elif found.lastindex is None:
+            return None
+        else:
+            start = found.start(self._half)
+            text, self._tail = text[:start], text[start:]
+        machine = self._machine
+        if self._lines and text:
+            machine.line = text[-1] == "\n"
+        # The next chunk is looked at together with what was held back, and with where it stands.
+        self._first, self._stop = (None, None) if self._tail or (self._lines and machine.line) else self._watched
+        if not text:
+            return []
+        return [self._run_delta(text if self._escape is None else self._escape(text))]
 
     def finish(self, reason: str | None = None) -> list[Delta]:
         """Take the end of the input; ``reason`` is the engine's finish reason ("stop", "length", ...)."""
         if self._done:
             return []
         self._done = True
-        self._first = self._run = self._scanner = None
+        self._first = self._stop = self._possible = self._scanner = None
         machine = self._machine
         machine.reason = reason
+        if self._tail:
+            machine.buf.append(self._tail, None)
+            self._tail = ""
         machine.advance(True)
         machine.give_back()
         if self.anomalies:
@@ -181,11 +219,11 @@ class ResponseParser:
         ``chunk`` is the one whose feed failed; it counts once, whether or not it was taken before that.
         """
         self._done = True
-        self._first = self._run = self._scanner = None
+        self._first = self._stop = self._possible = self._scanner = None
         machine = self._machine
         buf = machine.buf
         start = buf.mark if 0 <= buf.mark < buf.pos else buf.pos
-        text = buf.text[start:] + (chunk if chunk is not self._taken else "")
+        text = buf.text[start:] + self._tail + (chunk if chunk is not self._taken else "")
         return [*machine.out.take(), *([ContentDelta(text)] if text else [])]
 
     @property
@@ -207,7 +245,7 @@ class ResponseParser:
         reader = machine.reader
         if reader is not None:
             if machine.calls.streaming:
-                self._run = reader.passing_stop
+                self._pass(reader.passing)
                 self._scanner = scanner = reader.scanner
                 if scanner is not None:
                     self._first, self._second = '"' if scanner.in_string else None, "\\"
@@ -215,10 +253,18 @@ class ResponseParser:
             return
         region = machine.in_text
         if region is not None:
-            self._run = region.run or _never
             if region.pair is not None:
                 self._first, self._second = region.pair
+            self._pass(region.passing)
             self._run_delta = ReasoningDelta if region.channel == "reasoning" else ContentDelta
+
+    def _pass(self, passing: Passing | None) -> None:
+        if passing is not None:
+            self._stop, self._possible, self._escape = passing.stop, passing.possible, passing.escape
+            self._half, self._lines = passing.half, passing.lines
+            self._watched = self._first, self._stop
+            if passing.lines and self._machine.line:
+                self._first = self._stop = None
 
 
 def prompt_opens_reasoning(dialect: str | Dialect, prompt: str) -> bool:

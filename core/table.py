@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from .markers import Marker, Matcher, char_class
+from .passing import ANYTHING, Passing, beginnings
 from .spec import Call, Dialect, Edge, Goto, Push, ReasoningCalls, Region, Sink, Skip
 
 
@@ -28,7 +29,7 @@ class Arc:
 class CompiledRegion:
     """A region ready to run."""
 
-    __slots__ = ("after_call", "channel", "header", "matcher", "name", "noise", "pair", "repeat", "run", "sink")
+    __slots__ = ("after_call", "channel", "header", "matcher", "name", "noise", "pair", "passing", "repeat", "sink")
 
     def __init__(self, region: Region, reasoning: bool) -> None:
         self.name = region.name
@@ -51,8 +52,11 @@ class CompiledRegion:
         self.header = Matcher((text, text) for text in region.opens)
         # Characters that end a run of settled text; a newline matters for line anchors as well.
         lines = "\n" if any(arc.marker.at == "line" for arc in bare.values()) else ""
-        stops = self.matcher.firsts.union(lines)
-        self.run = char_class(stops).search if stops else None
+        inside = [text for text, arc in arcs.items() if arc.marker.at != "start"]  # where there is text already
+        stops = {text[0] for text in inside}.union(lines)
+        self.passing = ANYTHING
+        if stops:
+            self.passing = Passing(char_class(stops).search, beginnings(inside), lines=bool(lines))
         pair = sorted(stops)
         self.pair = (pair[0], pair[-1]) if 1 <= len(pair) <= 2 else None  # the same as plain characters
 

@@ -18,14 +18,12 @@ Where values are XML text, its entities are decoded, and a CDATA section is data
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
-
 from .buffer import Buffer
 from .calls import Calls, Gate, ObjectWriter
 from .head import HeadReader
 from .json_scanner import ArgumentsReader, JsonValueScanner
 from .markers import Verdict
+from .passing import Passing
 from .schema import ToolSchema
 from .spec import Tagged
 from .tagged_grammar import ENTITIES, Closer, Kind, compile_tagged
@@ -67,10 +65,10 @@ class TaggedReader:
         calls.head()
 
     @property
-    def passing_stop(self) -> Callable[[str], re.Match[str] | None] | None:
+    def passing(self) -> Passing | None:
         """See Reader."""
         if self._state == _VALUE and self._encoder is not None and self._encoder.streaming and not self._guard.fresh:
-            return self._grammar.stop
+            return self._grammar.passing
         return None
 
     @property

@@ -10,8 +10,9 @@ from functools import lru_cache
 
 from .head import Head, compile_head
 from .markers import Matcher
+from .passing import Passing, beginnings
 from .spec import Tagged
-from .values import NEEDS_ESCAPE, Written
+from .values import NEEDS_ESCAPE, Written, escape_json
 
 
 class Kind(Enum):
@@ -96,7 +97,9 @@ class TaggedGrammar:
         }
         self.text_word = dict(spec.words).get("string")
         firsts = "".join(re.escape(char) for char in sorted(self.closers.firsts.union("]" if spec.xml else "")))
-        self.stop = re.compile(f"[{firsts}]|{NEEDS_ESCAPE.pattern}").search
+        stop = re.compile(f"[{firsts}]|{NEEDS_ESCAPE.pattern}").search
+        literals = [*closers, "]]>"] if spec.xml else closers
+        self.passing = Passing(stop, beginnings(literals), escape_json)
         # The opening of an argument as the template has it, and a value on one line that needs no second look, up to
         # its closer. They save steps where they match; the rest is read step by step.
         ahead = rf"\n?(?:{'|'.join(re.escape(text) for text in (opener, tail, *outers) if text)})"

@@ -27,6 +27,7 @@ from __future__ import annotations
 import json
 import re
 from enum import Enum
+from json.encoder import encode_basestring
 from typing import Protocol
 
 __all__ = ["BLANKS", "NEEDS_ESCAPE", "Encoder", "Written", "convert", "escape_json", "fix_number", "make_encoder"]
@@ -35,15 +36,15 @@ BLANKS = " \t\r\n"
 NEEDS_ESCAPE = re.compile(r'["\\\x00-\x1f\ud800-\udfff]')
 
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
-_quote = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def escape_json(text: str) -> str:
     """Body of the JSON string for `text`; `text` itself where nothing needs escaping."""
     if NEEDS_ESCAPE.search(text) is None:
         return text
-    # The C encoder keeps lone surrogates, which UTF-8 would refuse later.
-    return _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", _quote(text)[1:-1])
+    quoted = encode_basestring(text)[1:-1]
+    # The encoder keeps lone surrogates, which UTF-8 would refuse later.
+    return quoted if quoted.isascii() else _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", quoted)
 
 
 # -- readings of a whole value

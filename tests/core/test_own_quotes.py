@@ -7,6 +7,7 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from test_literals import passed
 
 from toolglot.core.literal_strings import compile_ends
 from toolglot.core.literals import LiteralReader
@@ -41,9 +42,10 @@ def read(chunks: list[str], close: str = "}") -> tuple[str, str, bool]:
     out = rest = ""
     for number, chunk in enumerate(chunks):
         rest += chunk
-        if reader.in_string and reader.string_stop.search(chunk) is None:
+        round_it = passed(reader, chunk)
+        if round_it is not None:
             assert rest == chunk
-            out += chunk
+            out += round_it
             rest = ""
             continue
         pos, text, done = reader.feed(rest, 0, False)
