@@ -15,7 +15,7 @@ help:
 	@echo "make test-core  those that need no engine, with fewer splits and examples"
 	@echo "make test-compat  the vLLM plugin's tests inside other versions of vLLM (downloads their wheels)"
 	@echo "make closure-full  every tag against every schema and tool choice, and the table in docs/structural_tags.md"
-	@echo "make bench      speed of the core, against vLLM's built-in parsers"
+	@echo "make bench      speed of the core, and beside the engines' own parsers: writes docs/benchmarks.md"
 	@echo "make clean      remove what builds and tests leave behind (not the environments)"
 
 demo: install
@@ -42,7 +42,7 @@ lint:
 types:
 	$(CORE_VENV)/bin/python scripts/link_sources.py
 	$(CORE_VENV)/bin/mypy
-	$(CORE_VENV)/bin/mypy scripts
+	$(CORE_VENV)/bin/mypy scripts bench
 
 core:
 	$(CORE_VENV)/bin/python -m pytest tests/core -n auto
@@ -72,6 +72,7 @@ package:
 	$(VENV)/bin/python scripts/check_package.py
 
 bench: install
+	$(PYTHON) scripts/install_engines.py --venv $(VENV) --only bench
 	$(VENV)/bin/python -m bench
 
 clean:
