@@ -1,4 +1,4 @@
-"""What a clock alone does not tell of the core: growth, lag, allocations and memory, for every dialect."""
+"""What the grid does not tell of the core: growth, set-up, lag, allocations and memory, for every dialect."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .spelling import spelled
 from .timing import in_turns, median, ratio
 from .workloads import KB, MB, Workload
 
-__all__ = ["allocations", "growth", "lag", "memory", "result"]
+__all__ = ["allocations", "growth", "lag", "memory", "result", "set_up"]
 
 Figures = dict[str, float]
 
@@ -123,6 +123,13 @@ def _first(workload: Workload) -> int:
     return -1
 
 
+def set_up(dialect: str) -> float:
+    """Microseconds for the parser of one response."""
+    workload = workloads.short_call(dialect)
+    (times,) = in_turns([partial(new_parser, workload)], rounds=5, budget=0.05)
+    return _rounded(1e6 * median(times))
+
+
 def allocations(dialect: str, size: int = 16 * KB) -> Figures:
     """Blocks of memory handed out a chunk, in chunks of 4 characters, and those that the parser keeps, in all."""
     found: Figures = {}
@@ -202,6 +209,7 @@ def of(dialect: str, *, quick: bool = False) -> dict[str, Any]:
             name: growth(dialect, code=code, large=large, small=small)
             for name, code in (("string", False), ("code", True))
         },
+        "set-up": set_up(dialect),
         "lag": {name: lag(dialect, code=code, size=small) for name, code in (("string", False), ("code", True))},
         "allocations": allocations(dialect, small),
         "memory": memory(dialect, large),

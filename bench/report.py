@@ -99,16 +99,22 @@ def _sizes(results: Results) -> Iterator[str]:
     for name in first:
         cells = []
         for size in sizes:
-            figures = [row[name][size] for row in grid.values()]
-            core = sorted(each[1] for each in figures)
-            cells.append(f"{core[len(core) // 2]:,.3g} / {core[-1]:,.3g}")
+            core = sorted(row[name][size][1] for row in grid.values())
+            cells.append(f"{_short(median(core))}, {_short(core[-1])}")
+            if size != "whole":
+                cells[-1] += f" ({1000 * median(core) / int(size):,.0f})"
         rows.append((name, *cells))
-    yield from table(("workload", *(size if size == "whole" else f"chunks of {size}" for size in sizes)), rows)
+    yield from table(("response", *(size if size == "whole" else f"chunks of {size}" for size in sizes)), rows)
+
+
+def _short(figure: float) -> str:
+    """Three digits."""
+    return f"{figure:,.0f}" if figure >= 100 else f"{figure:.3g}"
 
 
 def _growth(results: Results) -> Iterator[str]:
     head = ("dialect", "exponent, string", "exponent, code", "time 1 MB / 4 KB, string", "time 1 MB / 4 KB, code",
-            "lag, string: mean, most", "lag, code: mean, most", "first delta after", "blocks a chunk",
+            "set-up, us", "lag, string: mean, most", "lag, code: mean, most", "first delta after", "blocks a chunk",
             "blocks kept", "bytes: new, most, after")  # fmt: skip
     rows = []
     for dialect, found in results["metrics"]["dialects"].items():
@@ -117,6 +123,7 @@ def _growth(results: Results) -> Iterator[str]:
             f"`{dialect}`",
             *(f"{growth[kind]['exponent']:.3f}" for kind in ("string", "code")),
             *(f"{growth[kind]['timed']:.2f}" for kind in ("string", "code")),
+            f"{found['set-up']:.0f}",
             *(f"{lag[kind]['mean']:.2f}, {lag[kind]['most']}" for kind in ("string", "code")),
             f"{lag['string']['first']}",
             f"{blocks_['argument']:.1f}",
@@ -129,7 +136,7 @@ def _growth(results: Results) -> Iterator[str]:
 def cell(found: dict[str, Any], limit: float) -> str:
     """A figure, or why there is none."""
     if "us" in found:
-        return f"{found['us']:,.3g}" if found["us"] < 1000 else f"{found['us']:,.0f}"
+        return _short(found["us"])
     if found["why"] == "over":
         return f"over {limit:.0f} s" + ("" if found["run"] else ", not run")
     return str(found["why"])
