@@ -16,7 +16,7 @@ help:
 	@echo "make test-compat  the vLLM plugin's tests inside other versions of vLLM (downloads their wheels)"
 	@echo "make closure-full  every tag against every schema and tool choice, and the table in docs/structural_tags.md"
 	@echo "make docs       the documentation as a site, in site/"
-	@echo "make bench      speed of the core, against vLLM's built-in parsers"
+	@echo "make bench      speed of the core, and beside the engines' own parsers: writes docs/benchmarks.md"
 	@echo "make clean      remove what builds and tests leave behind (not the environments)"
 
 demo: install
@@ -43,7 +43,7 @@ lint:
 types:
 	$(CORE_VENV)/bin/python scripts/link_sources.py
 	$(CORE_VENV)/bin/mypy
-	$(CORE_VENV)/bin/mypy scripts
+	$(CORE_VENV)/bin/mypy scripts bench
 
 core:
 	$(CORE_VENV)/bin/python -m pytest tests/core -n auto
@@ -77,6 +77,7 @@ docs: install-core
 	$(CORE_VENV)/bin/python scripts/build_docs.py
 
 bench: install
+	$(PYTHON) scripts/install_engines.py --venv $(VENV) --only bench
 	$(VENV)/bin/python -m bench
 
 clean:

@@ -1,138 +1,90 @@
-"""``python -m bench``: the core's cost per chunk, beside the floor and vLLM's built-in parsers, in one run.
+"""``python -m bench``: run the benchmarks, keep their figures in bench/results, write docs/benchmarks.md from them.
 
-Every result is checked before it is timed. Processor time is measured; the subjects of a row take turns, several
-times over, and the median is kept, so that a noisy machine disturbs all of them alike. Compare the ratios, not the
+Every result is checked before it is timed. Processor time is measured; the subjects of a row take turns, several times
+over, and the median is kept, so that a noisy machine disturbs all of them alike. Compare the ratios, not the
 microseconds.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import logging
-import statistics
+import os
 import sys
-from collections.abc import Callable
+import time
+import warnings
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from time import process_time
 from typing import Any
 
-from . import subjects, workloads
-from .subjects import TooSlow, VllmBuiltin
-from .workloads import Workload
+from . import core, metrics, report
 
-CHUNK = 4
-PEER_TURN = 2.0  # seconds: a peer that is slower is run once
-VLLM_NAMES = {"hermes": "hermes", "qwen3_coder": "qwen3_coder"}
+RESULTS = Path(__file__).resolve().parent / "results"
+
+
+def _peers(dialects: Sequence[str], *, quick: bool) -> dict[str, Any]:
+    from . import peers
+
+    return peers.result(dialects, quick=quick)
+
+
+def _throughput(dialects: Sequence[str], *, quick: bool) -> dict[str, Any]:
+    from . import throughput
+
+    return throughput.result(dialects, quick=quick)
+
+
+PARTS: dict[str, Callable[..., dict[str, Any]]] = {
+    "core": core.result,
+    "metrics": metrics.result,
+    "peers": _peers,
+    "throughput": _throughput,
+}
 
 
 def main() -> int:
-    """Run the table; the exit status is 1 when a required ratio is missed."""
+    """Run the parts that are asked for."""
     options = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    options.add_argument("--repeats", type=int, default=7, help="timed runs of each cell, the median counts")
-    options.add_argument("--limit", type=float, default=20.0, help="seconds for one response of a peer")
-    options.add_argument("--no-vllm", action="store_true", help="without the peers (vLLM is not needed then)")
-    options.add_argument("--output", type=Path, help="also write the table to this file")
+    options.add_argument("parts", nargs="*", metavar="PART", help=f"{', '.join(PARTS)}, pages; all of them by default")
+    options.add_argument("--dialect", action="append", default=[], help="this one only; may be repeated")
+    options.add_argument("--quick", action="store_true", help="small cells, to see that everything works")
+    options.add_argument("--results", type=Path, default=RESULTS, help="where figures are kept (bench/results)")
     arguments = options.parse_args()
+    wanted = arguments.parts or [*PARTS, "pages"]
+    if unknown := set(wanted) - {*PARTS, "pages"}:
+        options.error(f"no such part: {', '.join(sorted(unknown))}")
+    partial_run = arguments.quick or bool(arguments.dialect)
+    if partial_run and arguments.results == RESULTS:
+        arguments.results = None  # figures of a part of the suite are shown, not kept
     logging.disable(logging.CRITICAL)
-    tokenizer = None if arguments.no_vllm else tiny_tokenizer()
-    lines = [
-        f"Microseconds per {CHUNK}-character chunk, median of {arguments.repeats} interleaved runs.",
-        "",
-        "| dialect | workload | floor | core | core / floor | vLLM built-in | vLLM / core |",
-        "|---|---|---|---|---|---|---|",
-    ]
-    print("\n".join(lines), flush=True)
-    failures: list[str] = []
-    for dialect in workloads.DIALECTS:
-        cost: dict[str, float] = {}
-        for workload in _workloads(dialect):
-            peer = None
-            if tokenizer is not None and dialect in VLLM_NAMES:
-                peer = VllmBuiltin(VLLM_NAMES[dialect], tokenizer, process_time, arguments.limit)
-            line, over, ratio = _row(workload, peer, arguments.repeats)
-            cost[workload.name] = over
-            lines.append(line)
-            print(line, flush=True)
-            if ratio is not None and ratio < 20:
-                failures.append(f"{dialect}, {workload.name}: vLLM / core is {ratio:.1f}, below 20")
-        growth = cost["string argument 256 KB"] / cost["string argument 4 KB"]
-        lines.append(f"| {dialect} | 256 KB / 4 KB, per character, over the floor | | {growth:.2f} | | | |")
-        print(lines[-1], flush=True)
-        if growth > 1.15:
-            failures.append(f"{dialect}: 256 KB costs {growth:.2f} times as much per character as 4 KB, over 1.15")
-    for failure in failures:
-        print(f"MISSED: {failure}", file=sys.stderr)
-    if arguments.output is not None:
-        arguments.output.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return 1 if failures else 0
+    warnings.simplefilter("ignore")
+    os.environ.setdefault("VLLM_LOGGING_LEVEL", "ERROR")
+    for part in wanted:
+        if part == "pages":
+            if not partial_run:
+                report.write(arguments.results)
+            continue
+        started = time.monotonic()
+        found = PARTS[part](arguments.dialect, quick=arguments.quick)
+        spent = time.monotonic() - started
+        print(f"{part}: {spent:.0f} s", file=sys.stderr, flush=True)
+        if arguments.results is not None:
+            arguments.results.mkdir(parents=True, exist_ok=True)
+            _write(arguments.results / f"{part}.json", {"seconds": round(spent), **found})
+    return 0
 
 
-def _workloads(dialect: str) -> list[Workload]:
-    return [
-        workloads.content(dialect, 65536),
-        workloads.argument(dialect, 4096),
-        workloads.argument(dialect, 262144),
-        workloads.argument(dialect, 65536, code=True),
-    ]
-
-
-def _row(workload: Workload, peer: VllmBuiltin | None, repeats: int) -> tuple[str, float, float | None]:
-    """One line of the table, core / floor, and how many times as much the peer costs."""
-    chunks = workload.chunks(CHUNK)
-    workload.check(*subjects.parse_with_core(workload, chunks))
-    dialect = workload.dialect
-    runs: list[Callable[[], Any]] = [
-        lambda: subjects.run_floor(chunks),
-        lambda: subjects.run_core(dialect, chunks),
-    ]
-    bound = ""
-    slow: float | None = None  # the peer's cost per chunk where it is run once only
-    if peer is not None:
-        steps = peer.prepare(chunks)
-        started = process_time()
-        try:
-            workload.check(*peer.consume(steps))
-            slow = (process_time() - started) / len(chunks)
-        except TooSlow as stopped:
-            slow = (process_time() - started) / max(stopped.done, 1)
-            bound = "> "
-        if slow * len(chunks) < PEER_TURN:
-            slow = None
-            runs.append(lambda: peer.consume(steps))
-    times: list[list[float]] = [[] for _ in runs]
-    for _ in range(repeats):
-        for run, spent in zip(runs, times, strict=True):
-            spent.append(_time(run, max(1, 16384 // len(chunks)) if len(times) < 3 else 1) / len(chunks))
-    floor, core = (1e6 * statistics.median(spent) for spent in times[:2])
-    over = _ratio(times[1], times[0])
-    cells = [workload.dialect, workload.name, f"{floor:.2f}", f"{core:.2f}", f"{over:.1f}"]
-    if peer is None:
-        return "| " + " | ".join([*cells, "", ""]) + " |", over, None
-    theirs = times[2] if slow is None else [slow] * repeats
-    ratio = _ratio(theirs, times[1])
-    cells += [f"{bound}{1e6 * statistics.median(theirs):,.1f}", f"{bound}{ratio:,.0f}"]
-    return "| " + " | ".join(cells) + " |", over, ratio
-
-
-def _ratio(above: list[float], below: list[float]) -> float:
-    """The median over the rounds: what slows a whole round down does not matter."""
-    return statistics.median(a / b for a, b in zip(above, below, strict=True))
-
-
-def _time(run: Callable[[], Any], times: int = 1) -> float:
-    """Seconds of processor time for one run; short ones are run several times."""
-    started = process_time()
-    for _ in range(times):
-        run()
-    return (process_time() - started) / times
-
-
-def tiny_tokenizer() -> Any:
-    sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "scripts"))
-    from tiny_model import tiny_model
-    from transformers import AutoTokenizer
-
-    return AutoTokenizer.from_pretrained(str(tiny_model()))
+def _write(path: Path, found: dict[str, Any]) -> None:
+    """JSON with a line for each dialect, so that a difference can be read."""
+    lines = []
+    for key, value in found.items():
+        if isinstance(value, dict) and all(isinstance(each, dict) for each in value.values()):
+            rows = ",\n".join(f"  {json.dumps(name)}: {json.dumps(row)}" for name, row in value.items())
+            lines.append(f" {json.dumps(key)}: {{\n{rows}\n }}")
+        else:
+            lines.append(f" {json.dumps(key)}: {json.dumps(value)}")
+    path.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

