@@ -26,6 +26,8 @@ from .tools import ToolChoice, chosen_functions
 
 logger = logging.getLogger("toolglot")
 
+AWAITING = 512  # characters of a tentative block, far below any limit, in which the rest of a literal may be awaited
+
 # Anomalies that cost a call or text; others are spellings that were understood.
 DROPS = frozenset({"undeclared_tool", "parallel_call", "incomplete_call", "cut_block", "noise", "builtin_tool",
                    "broken_header", "nameless_call"})  # fmt: skip
@@ -134,7 +136,8 @@ class ResponseParser:
         self._escape: Callable[[str], str] | None = None
         self._half = 0
         self._lines = False
-        self._tail = ""  # of the last chunk: the beginning of a literal, while ``_possible`` is set
+        self._tail = ""  # text of earlier chunks that no more than begins a literal, and is not in the buffer
+        self._awaited = ""  # the rest of the only literal that the machine can go on with
         self._watched: tuple[str | None, Search | None] = (None, None)  # _first and _stop, without a tail
         self._run_delta: Callable[[str], Delta] = ContentDelta
         self._scanner: JsonValueScanner | None = None  # of JSON arguments, which go out as long as they last
@@ -155,6 +158,11 @@ class ResponseParser:
         if scanner is not None and text and not controls and scanner.passes(text):
             self._first = '"' if scanner.in_string else None
             return [self._run_delta(text)]
+        awaited = self._awaited
+        if awaited and text and not controls and awaited.startswith(text) and text != awaited:
+            self._tail += text
+            self._awaited = awaited[len(text):]
+            return []
         if self._done:
             raise ConfigurationError("feed() after finish(): a ResponseParser serves one response")
         if not text:
@@ -165,6 +173,7 @@ class ResponseParser:
             text, self._tail = self._tail + text, ""
             controls = None if controls is None else [(start + size, end + size) for start, end in controls]
         self._first = self._stop = self._possible = self._scanner = None
+        self._awaited = ""
         machine = self._machine
         machine.buf.append(text, controls)
         self._taken = taken
@@ -200,6 +209,7 @@ class ResponseParser:
         if self._done:
             return []
         self._done = True
+        self._awaited = ""
         self._first = self._stop = self._possible = self._scanner = None
         machine = self._machine
         machine.reason = reason
@@ -219,6 +229,7 @@ class ResponseParser:
         ``chunk`` is the one whose feed failed; it counts once, whether or not it was taken before that.
         """
         self._done = True
+        self._awaited = ""
         self._first = self._stop = self._possible = self._scanner = None
         machine = self._machine
         buf = machine.buf
@@ -240,7 +251,11 @@ class ResponseParser:
         """Open the fast path where the rest of the text would pass through unchanged."""
         machine = self._machine
         buf = machine.buf
-        if buf.pos != len(buf.text) or buf.mark >= 0 or buf.node is not None:
+        if buf.node is not None:
+            if buf.mark < 0 or buf.pos - buf.mark < AWAITING:
+                self._awaited = buf.node.rest
+            return
+        if buf.pos != len(buf.text) or buf.mark >= 0:
             return
         reader = machine.reader
         if reader is not None:
