@@ -6,7 +6,7 @@ VENV := .venv
 CORE_VENV := $(if $(wildcard $(VENV)/toolglot-stamps.json),$(VENV),.venv-core)
 
 .PHONY: help demo demo-lmdeploy test test-core install install-core lint types core quick vllm lmdeploy closure \
-	closure-full package test-compat bench clean
+	closure-full package docs test-compat bench clean
 
 help:
 	@echo "make demo       a tool call through a real vLLM server on the CPU, with a tiny random model"
@@ -15,6 +15,7 @@ help:
 	@echo "make test-core  those that need no engine, with fewer splits and examples"
 	@echo "make test-compat  the vLLM plugin's tests inside other versions of vLLM (downloads their wheels)"
 	@echo "make closure-full  every tag against every schema and tool choice, and the table in docs/structural_tags.md"
+	@echo "make docs       the documentation as a site, in site/"
 	@echo "make bench      speed of the core, against vLLM's built-in parsers"
 	@echo "make clean      remove what builds and tests leave behind (not the environments)"
 
@@ -71,9 +72,13 @@ closure-full: install
 package:
 	$(VENV)/bin/python scripts/check_package.py
 
+docs: install-core
+	$(CORE_VENV)/bin/python -m uv pip install --quiet --python $(CORE_VENV)/bin/python -r pyproject.toml --extra docs
+	$(CORE_VENV)/bin/python scripts/build_docs.py
+
 bench: install
 	$(VENV)/bin/python -m bench
 
 clean:
-	rm -rf build dist toolglot.egg-info .pytest_cache .ruff_cache .hypothesis .cache/mypy .cache/src .cache/logs
+	rm -rf build dist site toolglot.egg-info .pytest_cache .ruff_cache .hypothesis .cache/mypy .cache/src .cache/logs
 	find . -name __pycache__ -not -path './.venv*' -type d -prune -exec rm -rf {} +
