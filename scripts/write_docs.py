@@ -1,4 +1,4 @@
-"""Write the pages of docs/ that are made from the code: dialects.md, detection.md and settings.md.
+"""Write the pages of docs/ that are made from the code: dialects.md, detection.md, settings.md, the end of migration.md.
 
     python scripts/write_docs.py
 
@@ -161,11 +161,40 @@ def _confusion() -> Iterator[str]:
         yield f"| {' | '.join(cells)} |"
 
 
+def migration_page() -> str:
+    """docs/migration.md: what stands above its tables is written by hand."""
+    text, heading, note = (ROOT / "docs" / "migration.md").read_text(encoding="utf-8").partition("\n## Names\n")
+    return text + heading + note.partition("\n### ")[0].rstrip("\n") + "\n" + "\n".join(_names()) + "\n"
+
+
+def _names() -> Iterator[str]:
+    from toolglot.core.registry import get_dialect, list_dialects
+
+    for engine in ("vLLM", "SGLang", "LMDeploy"):
+        found: dict[str, list[str]] = {}
+        for dialect in list_dialects():
+            for name in getattr(get_dialect(dialect).engines, engine.lower()).split():
+                found.setdefault(name, []).append(dialect)
+        yield f"\n### From {engine}\n"
+        yield f"| {engine}'s name | toolglot's | for |"
+        yield "|---|---|---|"
+        for name, dialects in sorted(found.items()):
+            for dialect in dialects:
+                yield f"| `{name}` | `toolglot_{dialect}` | {get_dialect(dialect).summary} |"
+
+
+PAGES = {
+    "dialects": dialects_page,
+    "detection": detection_page,
+    "settings": settings_page,
+    "migration": migration_page,
+}
+
+
 def main() -> int:
     """Write them."""
-    (ROOT / "docs" / "dialects.md").write_text(dialects_page(), encoding="utf-8")
-    (ROOT / "docs" / "detection.md").write_text(detection_page(), encoding="utf-8")
-    (ROOT / "docs" / "settings.md").write_text(settings_page(), encoding="utf-8")
+    for name, page in PAGES.items():
+        (ROOT / "docs" / f"{name}.md").write_text(page(), encoding="utf-8")
     return 0
 
 
