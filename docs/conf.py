@@ -14,19 +14,20 @@ ROOT = Path(__file__).resolve().parent.parent
 
 # What the sidebar shows. Pages that are not named here stand under the last heading.
 NAVIGATION = {
-    "Start": ("docs/quickstart", "docs/vllm", "docs/lmdeploy", "docs/detection", "docs/migration"),
+    "Start": ("README", "docs/quickstart", "docs/vllm", "docs/lmdeploy", "docs/detection", "docs/migration"),
     "Run": ("docs/operations", "docs/settings", "docs/troubleshooting", "docs/compatibility"),
     "Understand": ("docs/theory", "docs/rules", "docs/dialects", "docs/structural_tags"),
     "Evidence": ("docs/benchmarks", "docs/reliability", "docs/peers", "bench/results", "bench/lmdeploy", "bench/tags"),
     "Contribute": ("CONTRIBUTING", "docs/new_dialect", "docs/lmdeploy_upstream", "CHANGELOG"),
 }
+TITLES = {"README": "On one page"}
 
 project = "toolglot"
 author = "The toolglot authors"
 copyright = "the toolglot authors, Apache-2.0"
 root_doc = "docs/index"
 extensions = ["myst_parser"]
-include_patterns = ["docs/*.md", "bench/*.md", "CHANGELOG.md", "CONTRIBUTING.md"]
+include_patterns = ["README.md", "docs/*.md", "bench/*.md", "CHANGELOG.md", "CONTRIBUTING.md"]
 exclude_patterns = [".*", "build", "core", "dist", "site", "src", "tests"]
 
 myst_heading_anchors = 3  # links to headings, as on the forge
@@ -56,7 +57,7 @@ def _navigation() -> list[str]:
     for heading, group in NAVIGATION.items():
         more = sorted(pages - named - {root_doc}) if heading == [*NAVIGATION][-1] else ()
         lines += ["", "```{toctree}", ":hidden:", f":caption: {heading}", ""]
-        lines += [f"/{page}" for page in (*group, *more) if page in pages]
+        lines += [f"{TITLES[page]} </{page}>" if page in TITLES else f"/{page}" for page in (*group, *more) if page in pages]
         lines += ["```"]
     return [*lines, ""]
 
