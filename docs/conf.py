@@ -57,7 +57,9 @@ def _navigation() -> list[str]:
     for heading, group in NAVIGATION.items():
         more = sorted(pages - named - {root_doc}) if heading == [*NAVIGATION][-1] else ()
         lines += ["", "```{toctree}", ":hidden:", f":caption: {heading}", ""]
-        lines += [f"{TITLES[page]} </{page}>" if page in TITLES else f"/{page}" for page in (*group, *more) if page in pages]
+        for page in (*group, *more):
+            if page in pages:
+                lines.append(f"{TITLES[page]} </{page}>" if page in TITLES else f"/{page}")
         lines += ["```"]
     return [*lines, ""]
 

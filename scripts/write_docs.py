@@ -1,4 +1,4 @@
-"""Write the pages of docs/ that are made from the code: dialects.md, detection.md, settings.md, the end of migration.md.
+"""Write what is made from the code in docs/: dialects.md, detection.md, settings.md, the end of migration.md.
 
     python scripts/write_docs.py
 

@@ -1,4 +1,4 @@
-"""The pages of the repository: their code blocks, the commands in them, their links. For the tests of the documentation."""
+"""The pages of the repository: their code blocks, the commands in them, their links. For the tests of the docs."""
 
 from __future__ import annotations
 
@@ -131,3 +131,11 @@ def anchors(page: Path) -> set[str]:
         number = sum(anchor == slug or re.fullmatch(rf"{slug}-\d+", anchor) is not None for anchor in found)
         found.add(f"{slug}-{number}" if number else slug)
     return found
+
+
+# The ten models of the quick start: name, dialect, whether it thinks, whether LMDeploy serves it, architecture.
+QUICKSTART_MODELS: list[tuple[str, ...]] = re.findall(
+    r"^\| (\S+/\S+) \| `(\w+)` \| (yes|no) \| (yes|no) \| `(\w+)` \|$",
+    (ROOT / "docs" / "quickstart.md").read_text(encoding="utf-8"),
+    re.MULTILINE,
+)

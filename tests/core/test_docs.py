@@ -23,6 +23,7 @@ import pytest
 from corpus import all_lines, std_tools
 from documents import (
     PAGES,
+    QUICKSTART_MODELS,
     ROOT,
     SHELL,
     Block,
@@ -285,8 +286,6 @@ def test_dockerfile(block: Block) -> None:
 
 # -- the ten models of the quick start --------------------------------------------------------------------------
 
-QUICKSTART = (ROOT / "docs" / "quickstart.md").read_text(encoding="utf-8")
-MODELS = re.findall(r"^\| (\S+/\S+) \| `(\w+)` \| (yes|no) \| (yes|no) \| `(\w+)` \|$", QUICKSTART, re.MULTILINE)
 # The chat template that each is of, in families.py.
 TEMPLATES = {
     "Qwen/Qwen3-8B": "Qwen3",
@@ -303,10 +302,10 @@ TEMPLATES = {
 
 
 def test_ten_models() -> None:
-    assert [row[0] for row in MODELS] == list(TEMPLATES) and len(TEMPLATES) == 10
+    assert [row[0] for row in QUICKSTART_MODELS] == list(TEMPLATES) and len(TEMPLATES) == 10
 
 
-@pytest.mark.parametrize(("model", "dialect", "thinks", "lmdeploy", "architecture"), MODELS)
+@pytest.mark.parametrize(("model", "dialect", "thinks", "lmdeploy", "architecture"), QUICKSTART_MODELS)
 def test_a_model(model: str, dialect: str, thinks: str, lmdeploy: str, architecture: str) -> None:
     """Its row, its chat template and its commands agree."""
     assert detect(BY_NAME[TEMPLATES[model]].model()).dialect == dialect
