@@ -8,6 +8,7 @@ import os
 import pkgutil
 import sys
 from collections.abc import Sequence
+from typing import NoReturn
 
 from . import commands
 from .errors import ConfigurationError
@@ -19,6 +20,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     A reader that closes the pipe, and Ctrl-C, end it without a word: 1, and 130 as in a shell.
     """
     try:
+        if sys.stdout is None:
+            raise OSError("standard output is closed")
         arguments = _arguments().parse_args(argv)
         status = int(arguments.run(arguments))
         sys.stdout.flush()
@@ -28,13 +31,21 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 1
     except KeyboardInterrupt:
         return 130
-    except (ConfigurationError, OSError, UnicodeDecodeError) as error:
+    except (ConfigurationError, OSError, UnicodeError) as error:  # UnicodeError: what standard output cannot show
         print(f"toolglot: {error}", file=sys.stderr)
         return 2
 
 
+class _Arguments(argparse.ArgumentParser):
+    """Wrong arguments are one line too."""
+
+    def error(self, message: str) -> NoReturn:
+        """See argparse."""
+        self.exit(2, f"{self.prog}: {message} ({self.prog} --help says more)\n")
+
+
 def _arguments() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="toolglot", description="One parser for every LLM tool-call dialect.")
+    parser = _Arguments(prog="toolglot", description="One parser for every LLM tool-call dialect.")
     names = parser.add_subparsers(required=True, metavar="COMMAND")
     for found in pkgutil.iter_modules(commands.__path__):
         module = importlib.import_module(f"{commands.__name__}.{found.name}")

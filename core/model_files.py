@@ -67,6 +67,13 @@ def find_model(path_or_name: str) -> Path:
 def read_model(path_or_name: str) -> Model:
     """What a model's files say. Raises ConfigurationError where there are no tokenizer files, or one is broken."""
     folder = find_model(path_or_name)
+    try:
+        return _read(folder)
+    except (AttributeError, LookupError, TypeError) as error:  # JSON, but not as a tokenizer's files are
+        raise ConfigurationError(f"{folder}: its tokenizer files are not as they should be: {error!r}") from error
+
+
+def _read(folder: Path) -> Model:
     settings = _json(folder / "tokenizer_config.json") or {}
     vocabulary: set[str] = set()
     special: set[str] = set()
@@ -92,13 +99,16 @@ def read_model(path_or_name: str) -> Model:
 
 
 def _json(path: Path) -> Any:
-    """A file's content, None where there is no file."""
+    """A file's object, None where there is no file."""
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        found = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ConfigurationError(f"{path} is not JSON: {error}") from error
+    if not isinstance(found, dict):
+        raise ConfigurationError(f"{path} is no JSON object")
+    return found
 
 
 def _tokens(folder: Path, settings: Mapping[str, Any]) -> Iterable[tuple[str, bool]]:
@@ -118,7 +128,10 @@ def _template(folder: Path, settings: Mapping[str, Any]) -> str | None:
     """The chat template for tools, by the places where transformers keeps it."""
     for path in (folder / "additional_chat_templates" / "tool_use.jinja", folder / "chat_template.jinja"):
         if path.is_file():
-            return path.read_text(encoding="utf-8")
+            try:
+                return path.read_text(encoding="utf-8")
+            except UnicodeDecodeError as error:
+                raise ConfigurationError(f"{path} is no UTF-8 text: {error}") from error
     found = (_json(folder / "chat_template.json") or {}).get("chat_template") or settings.get("chat_template")
     return chosen_template(found)
 

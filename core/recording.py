@@ -117,8 +117,10 @@ def from_json(line: str) -> Recording:
             int(at): [(int(a), int(b)) for a, b in spans] for at, spans in data.get("controls", {}).items()
         }
         recording = Recording(**data)
+        if not all(isinstance(value, str) for value in (recording.engine, recording.toolglot, recording.time)):
+            raise ValueError("engine, toolglot and time are texts")
         recording.text, recording.message  # noqa: B018  both fail on what is no response
-    except (ValueError, TypeError, LookupError, AttributeError) as error:
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
         raise ConfigurationError(f"no recorded response: {error}") from error
     return recording
 
@@ -128,8 +130,11 @@ def read_recordings(path: str, number: int | None = None) -> list[tuple[int, Rec
 
     A last line that was cut is left out. Raises ConfigurationError for any other wrong line, and for a wrong number.
     """
-    with open(path, encoding="utf-8") as file:
-        lines = [(at, line) for at, line in enumerate(file, 1) if line.strip()]
+    try:
+        with open(path, encoding="utf-8") as file:
+            lines = [(at, line) for at, line in enumerate(file, 1) if line.strip()]
+    except UnicodeDecodeError as error:
+        raise ConfigurationError(f"{path} is no UTF-8 text: {error}") from error
     found: list[tuple[int, Recording]] = []
     for at, line in lines:
         try:

@@ -48,7 +48,7 @@ def get_dialect(name: str | Dialect) -> Dialect:
     canonical = _aliases.get(name) if isinstance(name, str) else None
     if canonical is None:
         near = difflib.get_close_matches(str(name), _aliases, n=3, cutoff=0.5)
-        hint = f"; did you mean {' or '.join(near)}?" if near else ""
+        hint = f"; did you mean {' or '.join(near)}?" if near else "."
         raise UnknownDialectError(f"unknown dialect {name!r}{hint} Known: {', '.join(list_dialects())}")
     return _dialects[canonical]
 

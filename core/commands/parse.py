@@ -94,11 +94,16 @@ def _delta(delta: Delta) -> dict[str, Any]:
 
 def read_text(path: str | None) -> str:
     """A file, or standard input, as it is: no newline is translated."""
-    if path is not None:
-        with open(path, encoding="utf-8", newline="") as file:
-            return file.read()
-    buffer = getattr(sys.stdin, "buffer", None)
-    return buffer.read().decode("utf-8") if buffer is not None else sys.stdin.read()
+    try:
+        if path is not None:
+            with open(path, encoding="utf-8", newline="") as file:
+                return file.read()
+        if sys.stdin is None:
+            raise ConfigurationError("no FILE is given, and standard input is closed")
+        buffer = getattr(sys.stdin, "buffer", None)
+        return buffer.read().decode("utf-8") if buffer is not None else sys.stdin.read()
+    except UnicodeDecodeError as error:
+        raise ConfigurationError(f"{path or 'standard input'} is no UTF-8 text: {error}") from error
 
 
 def read_tools(path: str | None) -> Any:
@@ -108,5 +113,5 @@ def read_tools(path: str | None) -> Any:
     with open(path, encoding="utf-8") as file:
         try:
             return json.load(file)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise ConfigurationError(f"{path} is not JSON: {error}") from error

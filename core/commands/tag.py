@@ -79,6 +79,6 @@ def _choice(text: str) -> Any:
     if text.startswith("{"):
         try:
             return json.loads(text)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise ConfigurationError(f"--tool-choice is not JSON: {error}") from error
     return {"type": "function", "function": {"name": text}}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import time
 from pathlib import Path
 from typing import Any
 
@@ -158,37 +157,3 @@ def test_doctor_runs_the_plugins(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(sys.modules, name, module)
     monkeypatch.setattr("toolglot.core.commands.doctor.DOCTORS", ("doctor_a", "doctor_b"))
     assert run(["doctor"]) == 1
-
-
-def start(argv: list[str], **pipes: Any) -> Any:
-    import subprocess
-    import sys
-
-    run = f"print('ready', file=sys.stderr, flush=True); sys.exit(main({argv!r}))"
-    command = [sys.executable, "-c", f"import sys; from toolglot.core.cli import main; {run}"]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **pipes)
-
-
-@pytest.mark.parametrize("command", ["parse", "explain"])
-def test_a_closed_pipe(command: str, tmp_path: Path) -> None:
-    """The reader goes before the output ends: no traceback, status 1."""
-    path = tmp_path / "raw.txt"
-    path.write_text("<tool_call>{}</tool_call>\n" * 4000, encoding="utf-8")
-    process = start([command, "--dialect", "hermes", *(["--stream", "--chunk", "3"] * (command == "parse")), str(path)])
-    process.stdout.close()
-    assert process.stderr.read().split() == [b"ready"]
-    assert process.wait() == 1
-
-
-def test_ctrl_c() -> None:
-    """While it waits for its input: no traceback, the status of a shell."""
-    import signal
-    import subprocess
-
-    for again in range(3):
-        process = start(["parse", "--dialect", "hermes"], stdin=subprocess.PIPE)
-        assert process.stderr.readline().strip() == b"ready"
-        time.sleep(again / 4)
-        process.send_signal(signal.SIGINT)
-        assert process.communicate()[1] == b""
-        assert process.returncode == 130

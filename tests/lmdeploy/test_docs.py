@@ -1,4 +1,4 @@
-"""Commands and examples of the documentation that need LMDeploy: its own argument parser takes them, its app answers."""
+"""Commands and examples of the docs that need LMDeploy: its own argument parser takes them, its app answers."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_the_proposal(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_first_call(model: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """The client of the quick start, as it stands there; a model of random weights needs a limit, and must not think."""
+    """The client of the quick start as it stands; a model of random weights needs a limit, and must not think."""
     (block,) = of("docs/quickstart.md")
     with served(model, "toolglot_hermes", "toolglot_hermes") as app:
         client = official(app)
