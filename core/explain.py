@@ -135,7 +135,7 @@ pre span,li span,td span{{border-radius:2px}}
 ul.legend{{columns:16rem;list-style:none;padding:0}}ul.legend span{{padding:0 .3rem}}
 div{{overflow-x:auto}}table{{border-collapse:collapse;min-width:100%}}
 td,th{{border-bottom:1px solid #8884;padding:.2rem .6rem;text-align:left;vertical-align:top}}
-td:first-child{{white-space:nowrap}}
+td:first-child{{white-space:nowrap}}td code{{display:block;min-width:13rem}}td:last-child{{min-width:14rem}}
 {light}
 @media (prefers-color-scheme:dark){{{dark}}}
 </style></head><body>
