@@ -12,6 +12,7 @@ from typing import NoReturn
 
 from . import commands
 from .errors import ConfigurationError
+from .serving.doctor import version_of
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -46,6 +47,7 @@ class _Arguments(argparse.ArgumentParser):
 
 def _arguments() -> argparse.ArgumentParser:
     parser = _Arguments(prog="toolglot", description="One parser for every LLM tool-call dialect.")
+    parser.add_argument("--version", action="version", version=f"toolglot {version_of('toolglot') or 'of a checkout'}")
     names = parser.add_subparsers(required=True, metavar="COMMAND")
     for found in pkgutil.iter_modules(commands.__path__):
         module = importlib.import_module(f"{commands.__name__}.{found.name}")

@@ -194,6 +194,8 @@ def _expects(dialect: Dialect, prompt: str) -> bool:
 
 def _without_calls(model: Model, found: Probes) -> Detection:
     """Control tokens alone, where no calls are written: an ordinary chat model has none, or shows no tools."""
+    if model.template is not None and model.render is None:
+        return Detection(None, _marked(model), ("its chat template could not be rendered",), model.notes)
     if model.template is not None:
         reasons = ["its chat template writes no tool calls" + (f" ({found.error})" if found.error else "")]
         if TOOLS[0]["function"]["name"] not in found.generation:

@@ -146,6 +146,11 @@ def test_errors_are_one_line(raw_file: str, tmp_path: Path, capsys: pytest.Captu
         assert captured.out == ""
 
 
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["--version"]) == 0
+    assert capsys.readouterr().out.startswith("toolglot ")
+
+
 def test_doctor_runs_the_plugins(monkeypatch: pytest.MonkeyPatch) -> None:
     """The core only knows their names; the worst status is its own."""
     import sys

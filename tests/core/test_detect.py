@@ -298,7 +298,8 @@ def test_without_jinja(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model = read_model(str(write(tmp_path, {"chat_template.jinja": QWEN})))
     found = detect(model)
     assert found.dialect is None
-    assert any("jinja2" in note for note in found.notes)
+    assert found.reasons == ("its chat template could not be rendered",)
+    assert any("pip install jinja2" in note for note in found.notes)
 
 
 # The pages made from all this
