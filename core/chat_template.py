@@ -28,7 +28,9 @@ def compile_template(source: str, variables: Mapping[str, Any]) -> Render:
         from jinja2.ext import Extension, loopcontrols
         from jinja2.sandbox import ImmutableSandboxedEnvironment
     except ImportError as error:
-        raise ConfigurationError(f"a chat template cannot be rendered without jinja2: pip install jinja2 ({error})") from error
+        raise ConfigurationError(
+            f"a chat template cannot be rendered without jinja2: pip install jinja2 ({error})"
+        ) from error
 
     class Generation(Extension):
         """``{% generation %}`` marks what the model writes, for training; here it is its content."""
