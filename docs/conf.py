@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # What the sidebar shows. Pages that are not named here stand under the last heading.
 NAVIGATION = {
     "Start": ("README", "docs/quickstart", "docs/vllm", "docs/lmdeploy", "docs/transformers", "docs/detection",
-              "docs/migration"),  # fmt: skip
+              "docs/migration"),
     "Run": ("docs/operations", "docs/settings", "docs/troubleshooting", "docs/compatibility"),
     "Understand": ("docs/theory", "docs/rules", "docs/dialects", "docs/structural_tags"),
     "Evidence": ("docs/benchmarks", "docs/reliability", "docs/peers", "bench/results", "bench/lmdeploy", "bench/tags"),
