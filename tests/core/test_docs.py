@@ -347,7 +347,7 @@ def test_links(page: Path) -> None:
 
 def test_a_site_that_loads_something_is_found(tmp_path: Path) -> None:
     """`make docs` looks at what the pages load."""
-    head = '<link rel="stylesheet" href="there.css"><link rel="next" href="gone.html"><img src="data:image/png;base64,">'
+    head = '<link rel="stylesheet" href="there.css"><link rel="next" href="gone"><img src="data:image/png;base64,">'
     (tmp_path / "there.css").write_text("@import 'https://fonts.example/a.css'; b{background:url(c.png)}")
     (tmp_path / "page.html").write_text(head + '<script src="//cdn.example/a.js"></script><a href="https://b.example">')
     assert list(build_docs.wrong(tmp_path)) == [
