@@ -32,7 +32,7 @@ from .tag_formats import Format, Part, any_text, choice, const, optional, regex,
 from .tag_schema import Arguments
 from .tools import ToolChoice, chosen_functions, is_forced
 
-logger = logging.getLogger("toolglot")
+logger = logging.getLogger("toolglot.tags")
 
 
 def structural_tag(

@@ -8,12 +8,13 @@ whatever stands in the request's `response_format`; its own parsers do that for 
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Mapping
 from typing import Any
 
 from lmdeploy._guided_decoding import ensure_response_format_compilable
 
-from toolglot.core.serving.constrain import checked_tag
+from toolglot.core.serving.constrain import checked_tag, say_through
 from toolglot.core.serving.prompt import Thinking
 from toolglot.core.serving.settings import current
 from toolglot.core.spec import Dialect
@@ -21,6 +22,8 @@ from toolglot.core.tools import is_forced
 from toolglot.lmdeploy_plugin.request import choice_of
 
 __all__ = ["tag_for"]
+
+say_through(logging.getLogger("lmdeploy.toolglot"))
 
 
 def tag_for(

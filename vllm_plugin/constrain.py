@@ -7,15 +7,18 @@ to its schema, except where it says `strict: false`, or where `auto` constrains 
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
-from toolglot.core.serving.constrain import Checked, checked_tag
+from toolglot.core.serving.constrain import Checked, checked_tag, say_through
 from toolglot.core.serving.prompt import Thinking
 from toolglot.core.spec import Dialect
 from toolglot.core.tools import is_forced
 from toolglot.vllm_plugin.request import choice_of, tools_of
 
 __all__ = ["tag_for"]
+
+say_through(logging.getLogger("vllm.toolglot"))
 
 # vLLM's ToolStrictLevel, by value: the class is not there in every version.
 LEVEL_FUNCTION = 1

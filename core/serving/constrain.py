@@ -18,14 +18,33 @@ from ..structural import structural_tag
 from ..tools import ToolChoice
 from .prompt import Thinking
 
-__all__ = ["Checked", "checked_tag", "clear"]
+__all__ = ["Checked", "checked_tag", "clear", "say_through"]
 
-logger = logging.getLogger("toolglot")
+logger = logging.getLogger("toolglot.tags")  # core/structural.py's as well
 
 KEPT = 64  # requests
 _kept: dict[Any, Checked | None] = {}  # oldest first
 
 Problem = Callable[[str], str | None]  # what XGrammar says against a tag (its text), or None
+
+
+class _Through(logging.Handler):
+    """Hands records to another logger."""
+
+    def __init__(self, target: logging.Logger) -> None:
+        super().__init__()
+        self.target = target
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """See logging.Handler."""
+        self.target.handle(record)
+
+
+def say_through(target: logging.Logger) -> None:
+    """What is said about schemas goes through an engine's logger; nothing shows the root logger's records there."""
+    if not any(getattr(handler, "target", None) is target for handler in logger.handlers):
+        logger.addHandler(_Through(target))
+    logger.propagate = False
 
 
 class Checked(NamedTuple):

@@ -19,6 +19,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
+import build_docs
 import pytest
 from corpus import all_lines, std_tools
 from documents import (
@@ -342,6 +343,18 @@ def test_links(page: Path) -> None:
         file = (page.parent / path).resolve() if path else page
         assert file.exists(), target
         assert not anchor or anchor in anchors(file), target
+
+
+def test_a_site_that_loads_something_is_found(tmp_path: Path) -> None:
+    """`make docs` looks at what the pages load."""
+    head = '<link rel="stylesheet" href="there.css"><link rel="next" href="gone"><img src="data:image/png;base64,">'
+    (tmp_path / "there.css").write_text("@import 'https://fonts.example/a.css'; b{background:url(c.png)}")
+    (tmp_path / "page.html").write_text(head + '<script src="//cdn.example/a.js"></script><a href="https://b.example">')
+    assert list(build_docs.wrong(tmp_path)) == [
+        "page.html loads //cdn.example/a.js",
+        "there.css loads https://fonts.example/a.css",
+        "there.css loads c.png, which is not there",
+    ]
 
 
 def test_no_network_and_no_telemetry() -> None:

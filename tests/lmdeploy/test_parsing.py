@@ -139,6 +139,21 @@ def test_a_defect_costs_no_response(monkeypatch: pytest.MonkeyPatch, caplog: pyt
     assert [record.levelno for record in caplog.records] == [logging.ERROR]
 
 
+def test_the_log_says_what_is_not_constrained() -> None:
+    """Through LMDeploy's own logger: the root logger has no handler in a server."""
+    parameters = {"type": "object", "properties": {"a": {"type": "array", "uniqueItems": True}}}
+    tool = {"type": "function", "function": {"name": "said_in_the_log", "parameters": parameters}}
+    lines: list[str] = []
+    handler = logging.Handler(logging.WARNING)
+    handler.emit = lambda record: lines.append(record.getMessage())  # type: ignore[method-assign]
+    logging.getLogger("lmdeploy").addHandler(handler)
+    request = choose(HERMES)(request_for([tool], tool_choice="required")).request
+    assert request.response_format["type"] == "structural_tag"
+    logging.getLogger("lmdeploy").removeHandler(handler)
+    (line,) = [line for line in lines if "said_in_the_log" in line]
+    assert "uniqueItems" in line
+
+
 def test_strict(monkeypatch: pytest.MonkeyPatch) -> None:
     parser = choose(HERMES)
     schema = {"type": "json_schema", "json_schema": {"name": "x", "schema": {"type": "object"}}}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from typing import Any
 
 import jsonschema
@@ -314,3 +315,18 @@ def test_typed_values_go_out_live_only_where_the_tag_is_enforced(
     pieces = [call.function.arguments for message in messages for call in message.tool_calls if call.function.arguments]
     live = any(piece.endswith("2") for piece in pieces)
     assert live is (linked and choice == "required" and can_begin_at_once(request)), pieces
+
+
+def test_the_log_says_what_is_not_constrained() -> None:
+    """Through vLLM's own logger, once: the root logger has no handler in a server."""
+    parameters = {"type": "object", "properties": {"a": {"type": "array", "uniqueItems": True}}}
+    tool = {"type": "function", "function": {"name": "said_in_the_log", "parameters": parameters}}
+    lines: list[str] = []
+    handler = logging.Handler(logging.WARNING)
+    handler.emit = lambda record: lines.append(record.getMessage())  # type: ignore[method-assign]
+    logging.getLogger("vllm").addHandler(handler)
+    for _ in range(2):
+        assert tag_of(adjusted("hermes", request_for([tool], tool_choice="required"))) is not None
+    logging.getLogger("vllm").removeHandler(handler)
+    (line,) = [line for line in lines if "said_in_the_log" in line]
+    assert "uniqueItems" in line
