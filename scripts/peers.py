@@ -1,10 +1,11 @@
-"""Where vLLM's own parser of a family reads a well-formed response differently, written to docs/peers.md.
+"""Where the engines' own parsers read a well-formed response differently, and who is right.
 
-    python scripts/peers.py            # rewrites the page
-    python scripts/peers.py --check    # exit status 1 if the page is not what would be written
+    python scripts/peers.py            # rewrites docs/peers.md and docs/peers_lmdeploy.md
+    python scripts/peers.py --check    # exit status 1 if a page is not what would be written
+    python scripts/peers.py --engine lmdeploy
 
-Every corpus line without reasoning, options and anomalies whose calls are complete goes through vLLM's parser, at once
-and token by token. Arguments are compared as JSON, content without surrounding blanks.
+Every corpus line without reasoning, options and anomalies whose calls are complete goes through the parser of the same
+family, at once and token by token. Arguments are compared as JSON, content without surrounding blanks.
 """
 
 from __future__ import annotations
@@ -13,55 +14,45 @@ import argparse
 import json
 import logging
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tiny_model import tiny_model
+from peer_parsers import ENGINES, Engine, Request, Response, same
+from peer_verdicts import LINES, RULES, Case, verdict
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs" / "peers.md"
+PAGES = {"vllm": ROOT / "docs" / "peers.md", "lmdeploy": ROOT / "docs" / "peers_lmdeploy.md"}
 CORPUS = ROOT / "tests" / "corpus"
-LEFT_OUT = {
-    "gpt_oss": "vLLM parses it by token ids, with the model's own tokenizer only",
-    "cohere_command": "its parser needs a package of Cohere's, which is not part of vLLM",
-    "hy_v3": "its parser wants a tokenizer whose markers have one suffix; the tests' tokenizer has two",
-    "hy_v4": "the same",
-}
-# Lines on which the two differ by a rule that either may choose; all others follow from the format, as the line's
-# source and note say.
-POLICY = {
-    "mistral-array": "the tests' tokenizer has `[ARGS]`, so vLLM reads the newer format only",
-    "hermes-parameters-key": "tolerance: `parameters` for `arguments`",
-    "hermes-list-body": "tolerance: a list in one block",
-    "hermes-two-objects-one-block": "tolerance: two objects in one block",
-}
-HEAD = """# Where vLLM's own parsers read differently
+HEAD = """# Where {engine}'s own parsers read differently
 
-Made by `python scripts/peers.py` with vLLM {version}; a test checks that it is up to date. Well-formed corpus lines
-(calls complete, nothing odd, no reasoning) go through vLLM's own parser of the same family, at once and token by token.
-Listed is each line whose calls (arguments compared as JSON) or content (without surrounding blanks) differ from the
-corpus. The corpus line's source and note say why it is expected so; "choice" marks rules that the format leaves open.
+Made by `python scripts/peers.py --engine {key}` with {engine} {version}; a test checks that it is up to date.
+Well-formed corpus lines (calls complete, nothing odd, no reasoning) go through {engine}'s own parser of the same
+family, at once and token by token. Listed is each line whose calls (arguments compared as JSON) or content (without
+surrounding blanks) differ from the corpus.
+
+"Right" is toolglot, which gives what the corpus says, or "open" where the format does not say and either reading is
+sound; then the corpus states the rule that toolglot has chosen ([rules.md](rules.md)). The reason is one of these,
+found by comparing the two results (`scripts/peer_verdicts.py`), or stated for the line. In brackets: the line's note.
 
 """
 
 
 class Difference(NamedTuple):
-    """One line of the corpus that vLLM reads differently."""
+    """One line of the corpus that a parser reads differently: what it found, and the verdicts on that."""
 
     line: dict[str, Any]
     whole: str
     stream: str
+    verdicts: list[tuple[str, str] | None]
 
 
-def _loads(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text
+# By dialect and parsers' names: how many lines were compared and which differ, or why none were.
+Comparison = dict[tuple[str, str], tuple[int, list[Difference]] | str]
 
 
-def _lines(dialect: str) -> Iterator[dict[str, Any]]:
+def lines_of(dialect: str) -> Iterator[dict[str, Any]]:
     """The well-formed lines of a corpus, with their tools."""
     from toolglot.core import ResponseParser
 
@@ -87,50 +78,11 @@ def _lines(dialect: str) -> Iterator[dict[str, Any]]:
             yield line
 
 
-def _steps(tokenizer: Any, text: str) -> list[tuple[str, list[int]]]:
-    """The text as an engine streams it: token by token, incomplete characters held back."""
-    steps: list[tuple[str, list[int]]] = []
-    before, held = "", []
-    ids = tokenizer.encode(text, add_special_tokens=False)
-    for count, number in enumerate(ids, 1):
-        held.append(number)
-        so_far = tokenizer.decode(ids[:count], skip_special_tokens=False)
-        if not so_far.endswith("\ufffd"):
-            steps.append((so_far[len(before) :], held))
-            before, held = so_far, []
-    return steps
-
-
-def _whole(parser: Any, line: dict[str, Any], request: Any) -> tuple[list[Any], str]:
-    _, content, calls = parser.parse(line["raw"], request, enable_auto_tools=True)
-    return [(call.name, _loads(call.arguments)) for call in calls or []], content or ""
-
-
-def _streamed(parser: Any, line: dict[str, Any], request: Any, tokenizer: Any) -> tuple[list[Any], str]:
-    names: list[str] = []
-    arguments: list[str] = []
-    content = ""
-    steps = _steps(tokenizer, line["raw"])
-    for at, (text, ids) in enumerate(steps):
-        last = at == len(steps) - 1
-        message = parser.parse_delta(text, ids, request, prompt_token_ids=[1], finished=last)
-        if message is None:
-            continue
-        content += message.content or ""
-        for call in message.tool_calls or []:
-            while len(names) <= call.index:
-                names.append("")
-                arguments.append("")
-            names[call.index] += call.function.name or ""
-            arguments[call.index] += call.function.arguments or ""
-    return [(name, _loads(text)) for name, text in zip(names, arguments, strict=True)], content
-
-
-def _verdict(found: tuple[list[Any], str] | Exception, line: dict[str, Any]) -> str:
+def difference(found: Response | Exception, line: dict[str, Any]) -> str:
     """What differs, "" for nothing."""
     if isinstance(found, Exception):
         return f"raises {type(found).__name__}"
-    wanted = [(call["name"], _loads(call["arguments"])) for call in line["expected"]["tool_calls"]]
+    wanted = [(call["name"], call["arguments"]) for call in line["expected"]["tool_calls"]]
     calls, content = found
     if not calls:
         return "no call"
@@ -138,7 +90,7 @@ def _verdict(found: tuple[list[Any], str] | Exception, line: dict[str, Any]) -> 
         return f"{len(calls)} calls, not {len(wanted)}"
     if [name for name, _ in calls] != [name for name, _ in wanted]:
         return "name"
-    if json.dumps(calls) != json.dumps(wanted):
+    if not all(same(mine, theirs) for (_, mine), (_, theirs) in zip(wanted, calls, strict=True)):
         return "arguments"
     text = (line["expected"]["content"] or "").strip()
     if content.strip() == text:
@@ -146,68 +98,102 @@ def _verdict(found: tuple[list[Any], str] | Exception, line: dict[str, Any]) -> 
     return "text lost" if len(content.strip()) < len(text) else "text"
 
 
-def differences(dialect: str, name: str, tokenizer: Any) -> tuple[int, list[Difference]]:
+def _asked(dialect: str, line: dict[str, Any], lead: str) -> Request:
+    """The line, behind what the parser wants in front of it if toolglot reads the same then."""
+    from toolglot.core import parse
+
+    message = parse(lead + line["raw"], dialect, line["tools"], starts_in_reasoning=False)
+    calls = [(call.name, call.arguments) for call in message.tool_calls]
+    wanted = [(call["name"], call["arguments"]) for call in line["expected"]["tool_calls"]]
+    unchanged = (message.content, calls) == (line["expected"]["content"], wanted)
+    return Request(lead + line["raw"] if unchanged else line["raw"], line["tools"])
+
+
+def differences(engine: Engine, dialect: str, name: str) -> tuple[int, list[Difference]]:
     """How many lines were compared, and those that differ."""
-    from vllm.entrypoints.openai.chat_completion.protocol import ChatCompletionRequest
-    from vllm.parser.parser_manager import ParserManager
-
-    made = ParserManager.get_parser(tool_parser_name=name, enable_auto_tools=True, model_name="any")
-    assert made is not None
-    count, found = 0, []
-    for line in _lines(dialect):
+    lead, _ = engine.leads.get(name, ("", ""))
+    count, listed = 0, []
+    for line in lines_of(dialect):
         count += 1
-        body = {"model": "any", "messages": [{"role": "user", "content": "Hello"}], "tools": line["tools"]}
-        request = ChatCompletionRequest.model_validate(body)
-        verdicts = []
-        for way in (_whole, _streamed):
+        found: list[Response | Exception] = []
+        request = _asked(dialect, line, lead)
+        for way in (engine.whole, engine.streamed):
             try:
-                parser = made(tokenizer, request.tools)
-                extra = (tokenizer,) if way is _streamed else ()
-                verdicts.append(_verdict(way(parser, line, request, *extra), line))
+                found.append(way(name, request))
             except Exception as error:
-                verdicts.append(_verdict(error, line))
-        if any(verdicts):
-            found.append(Difference(line, *verdicts))
-    return count, found
+                found.append(error)
+        differ = [difference(each, line) for each in found]
+        cases = (Case(dialect, line, found[0], found[1]), Case(dialect, line, found[1], found[0]))
+        if any(differ):
+            given = [verdict(case) for case, what in zip(cases, differ, strict=True) if what]
+            listed.append(Difference(line, differ[0], differ[1], given))
+    return count, listed
 
 
-def page() -> str:
-    """The whole page."""
-    import vllm
-    from transformers import AutoTokenizer
-    from vllm.plugins import load_general_plugins
-    from vllm.tool_parsers import ToolParserManager
-
+def compare(key: str) -> Comparison:
+    """All dialects through the parsers of an engine."""
     from toolglot.core import get_dialect, list_dialects
 
-    load_general_plugins()
-    registered = set(ToolParserManager.list_registered())
-    tokenizer = AutoTokenizer.from_pretrained(tiny_model())
-    summary, details = [], []
+    engine = ENGINES[key]()
+    table: Comparison = {}
     for dialect in list_dialects():
-        name = next(iter(get_dialect(dialect).engines.vllm.split()), "")
-        if name not in registered or dialect in LEFT_OUT:
-            reason = LEFT_OUT.get(dialect, "no parser in this version" if name else "no parser of vLLM's")
-            summary.append(f"| `{dialect}` | – | – | – | {reason} |")
+        names = engine.names(get_dialect(dialect))
+        classes: dict[type, list[str]] = {}
+        for name in names:
+            if (found := engine.parser(name)) is not None:
+                classes.setdefault(found, []).append(name)
+        if dialect in engine.left_out or not classes:
+            none = "no parser in this version" if names else f"no parser of {engine.title}'s"
+            table[dialect, ""] = engine.left_out.get(dialect, none)
             continue
-        count, found = differences(dialect, name, tokenizer)
-        lost = sum(difference.whole != difference.stream for difference in found)
-        summary.append(f"| `{dialect}` | `{name}` | {count} | {len(found)} | {lost} |")
+        for group in classes.values():
+            result = differences(engine, dialect, group[0])
+            twin = next((at for at, other in table.items() if at[0] == dialect and other == result), None)
+            if twin is None:
+                table[dialect, " ".join(group)] = result
+            else:  # another class that reads the same
+                table[dialect, " ".join([twin[1], *group])] = table.pop(twin)
+    return table
+
+
+def page(key: str) -> str:
+    """The whole page of an engine."""
+    engine = ENGINES[key]()
+    summary, details = [], []
+    counted: Counter[str] = Counter()
+    for (dialect, names), result in compare(key).items():
+        if isinstance(result, str):
+            summary.append(f"| `{dialect}` | – | – | – | {result} |")
+            continue
+        count, found = result
+        shown = ", ".join(f"`{name}`" for name in names.split())
+        split = sum(each.whole != each.stream for each in found)
+        summary.append(f"| `{dialect}` | {shown} | {count} | {len(found)} | {split} |")
         if found:
-            details += [f"## `{dialect}`: vLLM's `{name}`", ""]
-            details += ["| line | at once | streamed | why |", "|---|---|---|---|"]
-            details += [_row(difference) for difference in found]
+            details += [f"## `{dialect}`: {engine.title}'s {shown}", ""]
+            details += ["| line | at once | streamed | right | why |", "|---|---|---|---|---|"]
+            details += [_row(each) for each in found]
             details.append("")
-    table = ["| dialect | vLLM's parser | lines | differ | differ with and without streaming |"]
+        counted.update(given[1] for each in found for given in {*each.verdicts} if given)
+    reasons = ["| reason | right | what it says | lines |", "|---|---|---|---|"]
+    used = (rule for rule in RULES if counted[rule.key])
+    reasons += [f"| {rule.key} | {rule.right} | {rule.reason} | {counted[rule.key]} |" for rule in used]
+    table = [f"| dialect | {engine.title}'s parser | lines | differ | differ with and without streaming |"]
     table.append("|---|---|---|---|---|")
-    return HEAD.format(version=vllm.__version__) + "\n".join([*table, *summary, "", *details])
+    head = HEAD.format(engine=engine.title, key=key, version=engine.version)
+    leads = [f"- `{name}` {why}: {lead!r} is put in front where toolglot reads the same then."
+             for name, (lead, why) in engine.leads.items()]  # fmt: skip
+    return head + "\n".join([*reasons, "", *leads, *([""] if leads else []), *table, *summary, "", *details])
 
 
 def _row(difference: Difference) -> str:
     line = difference.line
-    choice = next((reason for start, reason in POLICY.items() if line["id"].startswith(start)), "")
-    why = f"choice: {choice}" if choice else line.get("note", "the template's own spelling")
-    cells = (f"`{line['id']}`", difference.whole or "same", difference.stream or "same", why)
+    given = list(dict.fromkeys(each for each in difference.verdicts if each is not None))
+    right = "toolglot" if any(who == "toolglot" for who, _ in given) else "open" if given else "?"
+    why = "; ".join(reason for _, reason in given)
+    if "note" in line and line["id"] not in LINES:
+        why += f" ({line['note']})"
+    cells = (f"`{line['id']}`", difference.whole or "same", difference.stream or "same", right, why)
     return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
 
 
@@ -215,16 +201,19 @@ def main() -> int:
     """Command line."""
     options = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     options.add_argument("--check", action="store_true")
+    options.add_argument("--engine", choices=sorted(PAGES))
     given = options.parse_args()
     logging.disable(logging.CRITICAL)
-    text = page()
-    if not given.check:
-        PAGE.write_text(text, encoding="utf-8")
-        return 0
-    if PAGE.exists() and PAGE.read_text(encoding="utf-8") == text:
-        return 0
-    print(f"{PAGE.relative_to(ROOT)} is out of date: python scripts/peers.py", file=sys.stderr)
-    return 1
+    stale = []
+    for key in [given.engine] if given.engine else PAGES:
+        text = page(key)
+        if not given.check:
+            PAGES[key].write_text(text, encoding="utf-8")
+        elif not PAGES[key].exists() or PAGES[key].read_text(encoding="utf-8") != text:
+            stale.append(str(PAGES[key].relative_to(ROOT)))
+    if stale:
+        print(f"{' and '.join(stale)} out of date: python scripts/peers.py", file=sys.stderr)
+    return 1 if stale else 0
 
 
 if __name__ == "__main__":
