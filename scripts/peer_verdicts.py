@@ -152,7 +152,8 @@ def _untyped(found: Any, wanted: Any) -> bool:
     if not isinstance(found, str):
         return False
     try:
-        with warnings.catch_warnings(action="ignore"):  # of escapes that Python does not know
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # an escape that Python does not know
             return alike(ast.literal_eval(found), wanted)
     except (ValueError, SyntaxError):
         return alike(as_json(found.strip().lower()), wanted)
