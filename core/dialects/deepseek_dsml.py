@@ -105,7 +105,7 @@ register(
 register(
     dsml(
         "deepseek_v41",
-        (" calls", "calls"),
+        (" calls",),
         " ",
         aliases=("deepseekv41", "deepseek-v41"),
         summary="DeepSeek-V4.1-Flash",
