@@ -17,22 +17,8 @@ Reasoning: ``<think>\\n…\\n</think>\\n\\n``, written by the model or opened by
 """
 
 from ..registry import register
-from ..spec import (
-    Call,
-    CallBlock,
-    Dialect,
-    Engines,
-    Envelope,
-    Pop,
-    Push,
-    Reasoning,
-    Region,
-    Sink,
-    Skip,
-    Start,
-    Tagged,
-    on,
-)
+from ..spec import Call, CallBlock, Dialect, Engines, Envelope, Reasoning, Skip, Start, Tagged, on
+from ._shapes import wrapped
 
 INVOKE = Tagged(
     head='<invoke name="{name}">\n',
@@ -42,30 +28,21 @@ INVOKE = Tagged(
     padded=True,
 )
 
+OPENERS, REGIONS = wrapped(
+    INVOKE,
+    framing=1,
+    between="\n",
+    pad=("\n", "\n"),
+    repeat=True,
+    also=(on(Call(CallBlock(Envelope())), "{", consume=False), on(Skip(), "<dots_function_call>")),
+)
+
 register(
     Dialect(
         "dots",
-        openers=(
-            on(Push("function_call"), "<dots_function_call>", trim=(1, 0)),
-            on(Call(CallBlock(INVOKE, confirm=True)), "<invoke name=", consume=False, trim=(1, 0)),
-            on(Skip(), "</dots_function_call>", at="after_call"),
-        ),
+        openers=OPENERS,
         reasoning=Reasoning("<think>", "</think>", calls="end", trim_open=(0, 1), trim_close=(1, 2)),
-        regions=(
-            Region(
-                "function_call",
-                Sink.SECTION,
-                (
-                    on(Call(CallBlock(INVOKE)), "<invoke name=", consume=False),
-                    on(Call(CallBlock(Envelope())), "{", consume=False),
-                    on(Pop(), "</dots_function_call>"),
-                    on(Skip(), "<dots_function_call>"),
-                ),
-                between="\n",
-                pad=("\n", "\n"),
-                repeat=True,
-            ),
-        ),
+        regions=REGIONS,
         start=Start("plain", kwargs=("enable_thinking",), turn="<|response|>"),
         aliases=("dots3",),
         stops=("<|endofresponse|>",),

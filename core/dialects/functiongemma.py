@@ -8,22 +8,14 @@ between two quotes is a string, also where it looks like a number.
 No reasoning; fine-tunes that write ``<think>`` write it as text. The model stops at ``<start_function_response>``.
 """
 
+from dataclasses import replace
+
 from ..registry import register
-from ..spec import Call, CallBlock, CallSyntax, Dialect, Engines, Skip, Start, on
+from ..spec import Call, CallBlock, Dialect, Engines, Skip, Start, on
+from .gemma4 import NOTATION
 
 CALL = CallBlock(
-    CallSyntax(
-        head="call:{name}{",
-        assign=":",
-        tail="}",
-        wrap=("", ""),
-        between="",
-        comma=",",
-        words=("true", "false", "null"),
-        quote="<escape>",
-    ),
-    close=("<end_function_call>",),
-    until=("<start_function_call>",),
+    replace(NOTATION, quote="<escape>"), close=("<end_function_call>",), until=("<start_function_call>",)
 )
 
 register(

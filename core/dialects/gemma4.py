@@ -18,21 +18,23 @@ Reasoning: ``<|channel>thought\\n…\\n<channel|>``, opened by the model itself;
 it ends it. Without thinking the prompt holds an empty channel.
 """
 
+from dataclasses import replace
+
 from ..registry import register
 from ..spec import Call, CallBlock, CallSyntax, Dialect, Engines, Reasoning, Skip, Start, on
 
+NOTATION = CallSyntax(
+    head="call:{name}{",
+    assign=":",
+    tail="}",
+    wrap=("", ""),
+    between="",
+    comma=",",
+    words=("true", "false", "null"),
+    quote='<|"|>',
+)
 CALL = CallBlock(
-    CallSyntax(
-        head="call:{name}{",
-        assign=":",
-        tail="}",
-        wrap=("", ""),
-        between="",
-        comma=",",
-        words=("true", "false", "null"),
-        variants=(("call:", ":"), ("{", "(")),
-        quote='<|"|>',
-    ),
+    replace(NOTATION, variants=(("call:", ":"), ("{", "("))),
     close=("<tool_call|>",),
     until=("<|tool_call>",),
 )

@@ -19,6 +19,7 @@ separator, no ``<arg_valueS>`` in front of a value, and the closer ``<end_of_too
 Reasoning: ``…</think>``, opened by the prompt unless ``reasoning_effort`` is ``no_think``, the default; a call ends it.
 """
 
+from dataclasses import replace
 from functools import lru_cache
 
 from ..registry import register
@@ -40,45 +41,48 @@ from ..spec import (
 )
 
 
-@lru_cache
-def hy_v3(suffix: str) -> Dialect:
-    """The dialect with the suffix of a checkpoint."""
+def hunyuan(name: str, suffix: str, *, gap: str, separator: tuple[str, ...] = (), closers: tuple[str, ...]) -> Dialect:
+    """What the generations share. ``gap``: the newline behind every tag, if there is one; ``separator``: the tag behind
+    a name; ``closers``: those of a call."""
 
-    def tag(name: str) -> str:
-        return f"<{name}{suffix}>"
+    def tag(word: str) -> str:
+        return f"<{word}{suffix}>"
 
+    separators, ends = tuple(map(tag, separator)), tuple(map(tag, closers))
     call = CallBlock(
         Tagged(
-            head="{name}" + tag("tool_sep") + "\n",
-            argument=f"{tag('arg_key')}{{key}}{tag('/arg_key')}\n{tag('arg_value')}{{value}}{tag('/arg_value')}\n",
+            head="{name}" + "".join(separators) + gap,
+            argument=f"{tag('arg_key')}{{key}}{tag('/arg_key')}{gap}{tag('arg_value')}{{value}}{tag('/arg_value')}{gap}",
             tail="",
-            around=(tag("tool_call"), tag("/tool_call"), tag("end_of_tool_call"), tag("/tool_calls")),
-            optional=(tag("tool_sep"),),
+            around=(tag("tool_call"), *ends, tag("/tool_calls")),
+            optional=separators,
         ),
-        close=(tag("/tool_call"), tag("end_of_tool_call")),
+        close=ends,
+        confirm=not separator,
     )
+    section = (on(Call(call), tag("tool_call")), on(Pop(), tag("/tool_calls")))
     return Dialect(
-        "hy_v3",
+        name,
         openers=(
             on(Push("section"), tag("tool_calls")),
             on(Call(call), tag("tool_call")),
             on(Skip(), tag("/tool_calls"), at="after_call"),
         ),
         reasoning=Reasoning(tag("think"), tag("/think"), calls="end"),
-        regions=(
-            Region(
-                "section",
-                Sink.SECTION,
-                (on(Call(call), tag("tool_call")), on(Pop(), tag("/tool_calls"))),
-                between="\n",
-                pad=("\n", "\n"),
-                repeat=True,
-            ),
-        ),
+        regions=(Region("section", Sink.SECTION, section, between=gap, pad=(gap, gap), repeat=True),),
         start=Start("plain", kwargs=("reasoning_effort",), turn=f"<｜hy_Assistant{suffix}｜>"),
-        aliases=("hunyuan",),
         stops=(f"<｜hy_eos{suffix}｜>",),
         keep_special=True,
+    )
+
+
+@lru_cache
+def hy_v3(suffix: str) -> Dialect:
+    """The dialect with the suffix of a checkpoint."""
+    closers = ("/tool_call", "end_of_tool_call")
+    return replace(
+        hunyuan("hy_v3", suffix, gap="\n", separator=("tool_sep",), closers=closers),
+        aliases=("hunyuan",),
         summary="Hy3, Hy3-preview",
         engines=Engines(vllm="hy_v3", sglang="hunyuan"),
         variants=Variants("<tool_calls{suffix}>", hy_v3),

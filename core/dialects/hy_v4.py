@@ -12,63 +12,21 @@ hy_v3.py. The name is plain text: it counts only if a pair, JSON or ``</tool_cal
 Reasoning: ``…</think>``, opened by the prompt unless ``reasoning_effort`` is ``no_think``; a call ends it.
 """
 
+from dataclasses import replace
 from functools import lru_cache
 
 from ..registry import register
-from ..spec import (
-    Call,
-    CallBlock,
-    Dialect,
-    Engines,
-    Pop,
-    Push,
-    Reasoning,
-    Region,
-    Sink,
-    Skip,
-    Start,
-    Tagged,
-    Variants,
-    on,
-)
+from ..spec import Dialect, Engines, Variants
+from .hy_v3 import hunyuan
 
 
 @lru_cache
 def hy_v4(suffix: str) -> Dialect:
     """The dialect with the suffix of a checkpoint."""
-
-    def tag(name: str) -> str:
-        return f"<{name}{suffix}>"
-
-    call = CallBlock(
-        Tagged(
-            head="{name}",
-            argument=f"{tag('arg_key')}{{key}}{tag('/arg_key')}{tag('arg_value')}{{value}}{tag('/arg_value')}",
-            tail="",
-            around=(tag("tool_call"), tag("/tool_call"), tag("/tool_calls")),
-        ),
-        close=(tag("/tool_call"),),
-        confirm=True,
-    )
-    return Dialect(
-        "hy_v4",
-        openers=(
-            on(Push("section"), tag("tool_calls")),
-            on(Call(call), tag("tool_call")),
-            on(Skip(), tag("/tool_calls"), at="after_call"),
-        ),
-        reasoning=Reasoning(tag("think"), tag("/think"), calls="end"),
-        regions=(
-            Region(
-                "section",
-                Sink.SECTION,
-                (on(Call(call), tag("tool_call")), on(Pop(), tag("/tool_calls"))),
-                repeat=True,
-            ),
-        ),
-        start=Start("reasoning", kwargs=("reasoning_effort",), turn=f"<｜hy_Assistant{suffix}｜>"),
-        stops=(f"<｜hy_eos{suffix}｜>",),
-        keep_special=True,
+    shared = hunyuan("hy_v4", suffix, gap="", closers=("/tool_call",))
+    return replace(
+        shared,
+        start=replace(shared.start, region="reasoning"),
         summary="Hy4-preview",
         engines=Engines(vllm="hy_v4", sglang="hunyuan"),
         variants=Variants("<tool_calls{suffix}>", hy_v4),

@@ -12,24 +12,18 @@ off; a call ends it.
 """
 
 from ..registry import register
-from ..spec import Call, CallBlock, Dialect, Engines, Reasoning, Skip, Start, Tagged, on
-
-BLOCK = CallBlock(
-    Tagged(
-        head="{name}",
-        argument="<arg_key>{key}</arg_key><arg_value>{value}</arg_value>",
-        tail="",
-        around=("<iquest_tool_call>", "</iquest_tool_call>"),
-    ),
-    close=("</iquest_tool_call>",),
-)
+from ..spec import Dialect, Engines, Reasoning, Start
+from ._shapes import pairs
 
 register(
     Dialect(
         "iquest_q1",
-        openers=(
-            on(Call(BLOCK), "<iquest_tool_call>"),
-            on(Skip(), "</iquest_tool_call>", at="after_call"),
+        openers=pairs(
+            "iquest_tool_call",
+            head="{name}",
+            argument="<arg_key>{key}</arg_key><arg_value>{value}</arg_value>",
+            framing=0,
+            confirm=False,
         ),
         reasoning=Reasoning("<think>", "</think>", calls="end"),
         start=Start("reasoning", kwargs=("enable_thinking", "thinking"), turn="<|iquest_assistant|>"),

@@ -15,26 +15,18 @@ is off; a call ends it.
 """
 
 from ..registry import register
-from ..spec import Call, CallBlock, Dialect, Engines, Reasoning, Skip, Start, Tagged, on
-
-BLOCK = CallBlock(
-    Tagged(
-        head="{name}",
-        argument="<arg_key>{key}</arg_key>\n<arg_value>{value}</arg_value>",
-        tail="",
-        around=("<tool_call>", "</tool_call>"),
-    ),
-    close=("</tool_call>",),
-    pad=("", "\n"),
-    confirm=True,
-)
+from ..spec import Dialect, Engines, Reasoning, Start
+from ._shapes import pairs
 
 register(
     Dialect(
         "ling3",
-        openers=(
-            on(Call(BLOCK), "<tool_call>", trim=(1, 0)),
-            on(Skip(), "</tool_call>", at="after_call"),
+        openers=pairs(
+            "tool_call",
+            head="{name}",
+            argument="<arg_key>{key}</arg_key>\n<arg_value>{value}</arg_value>",
+            framing=1,
+            pad=("", "\n"),
         ),
         reasoning=Reasoning("<think>", "</think>", calls="end"),
         start=Start("reasoning", kwargs=("enable_thinking", "thinking"), turn="<role>ASSISTANT</role>\n"),

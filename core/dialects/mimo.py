@@ -13,7 +13,8 @@ Reasoning: ``<think>…</think>``, written by the model; without thinking the pr
 """
 
 from ..registry import register
-from ..spec import Call, CallBlock, Dialect, Engines, Pop, Push, Reasoning, Region, Sink, Skip, Start, Tagged, on
+from ..spec import Dialect, Engines, Reasoning, Start, Tagged
+from ._shapes import wrapped
 
 FUNCTION = Tagged(
     head="<function={name}>",
@@ -22,22 +23,14 @@ FUNCTION = Tagged(
     around=("<tool_call>", "</tool_call>"),
 )
 
+OPENERS, REGIONS = wrapped(FUNCTION, framing=0)
+
 register(
     Dialect(
         "mimo",
-        openers=(
-            on(Push("tool_call"), "<tool_call>"),
-            on(Call(CallBlock(FUNCTION, confirm=True)), "<function=", consume=False),
-            on(Skip(), "</tool_call>", at="after_call"),
-        ),
+        openers=OPENERS,
         reasoning=Reasoning("<think>", "</think>"),
-        regions=(
-            Region(
-                "tool_call",
-                Sink.SECTION,
-                (on(Call(CallBlock(FUNCTION)), "<function=", consume=False), on(Pop(), "</tool_call>")),
-            ),
-        ),
+        regions=REGIONS,
         start=Start("plain", turn="<|im_start|>assistant\n"),
         stops=("<|im_end|>",),
         summary="MiMo-V2-Flash, MiMo-V2.5, MiMo-V2.6",

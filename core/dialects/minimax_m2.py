@@ -18,7 +18,8 @@ Reasoning: ``…\\n</think>\\n\\n``, always opened by the prompt (``<think>\\n``
 """
 
 from ..registry import register
-from ..spec import Call, CallBlock, Dialect, Engines, Pop, Push, Reasoning, Region, Sink, Skip, Start, Tagged, on
+from ..spec import Dialect, Engines, Reasoning, Start, Tagged
+from ._shapes import wrapped
 
 INVOKE = Tagged(
     head='<invoke name="{name}">\n',
@@ -28,25 +29,14 @@ INVOKE = Tagged(
     padded=True,
 )
 
+OPENERS, REGIONS = wrapped(INVOKE, framing=1, between="\n", pad=("\n", "\n"), repeat=True)
+
 register(
     Dialect(
         "minimax_m2",
-        openers=(
-            on(Push("tool_call"), "<minimax:tool_call>", trim=(1, 0)),
-            on(Call(CallBlock(INVOKE, confirm=True)), "<invoke name=", consume=False, trim=(1, 0)),
-            on(Skip(), "</minimax:tool_call>", at="after_call"),
-        ),
+        openers=OPENERS,
         reasoning=Reasoning("<think>", "</think>", calls="end", trim_open=(0, 1), trim_close=(1, 2)),
-        regions=(
-            Region(
-                "tool_call",
-                Sink.SECTION,
-                (on(Call(CallBlock(INVOKE)), "<invoke name=", consume=False), on(Pop(), "</minimax:tool_call>")),
-                between="\n",
-                pad=("\n", "\n"),
-                repeat=True,
-            ),
-        ),
+        regions=REGIONS,
         start=Start("reasoning", turn="]~b]ai\n"),
         aliases=("minimax", "minimax-m2"),
         stops=("[e~[",),

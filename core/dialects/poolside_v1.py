@@ -12,25 +12,17 @@ ends it. XS.2 writes newlines round the tags.
 """
 
 from ..registry import register
-from ..spec import Call, CallBlock, Dialect, Engines, Reasoning, Skip, Start, Tagged, on
-
-BLOCK = CallBlock(
-    Tagged(
-        head="{name}",
-        argument="<arg_key>{key}</arg_key><arg_value>{value}</arg_value>",
-        tail="",
-        around=("<tool_call>", "</tool_call>"),
-    ),
-    close=("</tool_call>",),
-    confirm=True,
-)
+from ..spec import Dialect, Engines, Reasoning, Start
+from ._shapes import pairs
 
 register(
     Dialect(
         "poolside_v1",
-        openers=(
-            on(Call(BLOCK), "<tool_call>", trim=(1, 0)),
-            on(Skip(), "</tool_call>", at="after_call"),
+        openers=pairs(
+            "tool_call",
+            head="{name}",
+            argument="<arg_key>{key}</arg_key><arg_value>{value}</arg_value>",
+            framing=1,
         ),
         reasoning=Reasoning("<think>", "</think>", calls="end", trim_open=(1, 1), trim_close=(1, 1)),
         start=Start("plain", kwargs=("enable_thinking",), turn="<assistant>"),

@@ -20,7 +20,8 @@ Reasoning: ``<think>\\n…\\n</think>\\n\\n``, opened by the prompt of Qwen3.5 a
 """
 
 from ..registry import register
-from ..spec import Call, CallBlock, Dialect, Engines, Pop, Push, Reasoning, Region, Sink, Skip, Start, Tagged, on
+from ..spec import Dialect, Engines, Reasoning, Start, Tagged
+from ._shapes import wrapped
 
 FUNCTION = Tagged(
     head="<function={name}>\n",
@@ -29,23 +30,14 @@ FUNCTION = Tagged(
     around=("<tool_call>", "</tool_call>"),
 )
 
+OPENERS, REGIONS = wrapped(FUNCTION, framing=2, pad=("\n", ""))
+
 register(
     Dialect(
         "qwen3_coder",
-        openers=(
-            on(Push("tool_call"), "<tool_call>", trim=(2, 0)),
-            on(Call(CallBlock(FUNCTION, confirm=True)), "<function=", consume=False, trim=(2, 0)),
-            on(Skip(), "</tool_call>", at="after_call"),
-        ),
+        openers=OPENERS,
         reasoning=Reasoning("<think>", "</think>", trim_open=(0, 1), trim_close=(1, 2)),
-        regions=(
-            Region(
-                "tool_call",
-                Sink.SECTION,
-                (on(Call(CallBlock(FUNCTION)), "<function=", consume=False), on(Pop(), "</tool_call>")),
-                pad=("\n", ""),
-            ),
-        ),
+        regions=REGIONS,
         start=Start("plain", kwargs=("enable_thinking",), turn="<|im_start|>assistant\n"),
         aliases=("qwen3_xml", "qwen3coder", "qwen_xml", "qwen_coder", "nanbeige", "interns2-preview"),
         stops=("<|im_end|>", "<|endoftext|>"),

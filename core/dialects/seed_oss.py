@@ -17,7 +17,8 @@ Reasoning: ``<seed:think>…</seed:think>\\n``, written by the model; the prompt
 """
 
 from ..registry import register
-from ..spec import Call, CallBlock, Dialect, Engines, Pop, Push, Reasoning, Region, Sink, Skip, Start, Tagged, on
+from ..spec import Dialect, Engines, Reasoning, Start, Tagged
+from ._shapes import wrapped
 
 FUNCTION = Tagged(
     head="<function={name}>\n",
@@ -27,14 +28,12 @@ FUNCTION = Tagged(
     padded=True,
 )
 
+OPENERS, REGIONS = wrapped(FUNCTION, framing=2, pad=("\n", ""))
+
 register(
     Dialect(
         "seed_oss",
-        openers=(
-            on(Push("tool_call"), "<seed:tool_call>", trim=(2, 0)),
-            on(Call(CallBlock(FUNCTION, confirm=True)), "<function=", consume=False, trim=(2, 0)),
-            on(Skip(), "</seed:tool_call>", at="after_call"),
-        ),
+        openers=OPENERS,
         reasoning=Reasoning(
             "<seed:think>",
             "</seed:think>",
@@ -42,14 +41,7 @@ register(
             trim_close=(0, 1),
             skip=("<seed:cot_budget_reflect>", "</seed:cot_budget_reflect>"),
         ),
-        regions=(
-            Region(
-                "tool_call",
-                Sink.SECTION,
-                (on(Call(CallBlock(FUNCTION)), "<function=", consume=False), on(Pop(), "</seed:tool_call>")),
-                pad=("\n", ""),
-            ),
-        ),
+        regions=REGIONS,
         start=Start("plain", turn="<seed:bos>assistant\n"),
         stops=("<seed:eos>",),
         between="\n",

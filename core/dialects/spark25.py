@@ -14,25 +14,17 @@ Reasoning: ``<think>…</think>``, opened by the prompt where thinking is on; a 
 """
 
 from ..registry import register
-from ..spec import Call, CallBlock, Dialect, Engines, Reasoning, Skip, Start, Tagged, on
-
-BLOCK = CallBlock(
-    Tagged(
-        head="{name}\n",
-        argument="<arg_key>{key}</arg_key><arg_value>{value}</arg_value>\n",
-        tail="",
-        around=("<tool_call>", "</tool_call>"),
-    ),
-    close=("</tool_call>",),
-    confirm=True,
-)
+from ..spec import Dialect, Engines, Reasoning, Start
+from ._shapes import pairs
 
 register(
     Dialect(
         "spark25",
-        openers=(
-            on(Call(BLOCK), "<tool_call>", trim=(1, 0)),
-            on(Skip(), "</tool_call>", at="after_call"),
+        openers=pairs(
+            "tool_call",
+            head="{name}\n",
+            argument="<arg_key>{key}</arg_key><arg_value>{value}</arg_value>\n",
+            framing=1,
         ),
         reasoning=Reasoning("<think>", "</think>", calls="end", trim_open=(0, 1), trim_close=(1, 2)),
         start=Start("plain", kwargs=("enable_thinking",), turn="<|Bot|>"),

@@ -10,26 +10,18 @@ Reasoning: ``…\\n</think>\\n``, opened by the prompt (``<think>\\n``), with no
 """
 
 from ..registry import register
-from ..spec import Call, CallBlock, Dialect, Engines, Pop, Push, Reasoning, Region, Sink, Skip, Start, on
+from ..spec import Dialect, Engines, Reasoning, Start
+from ._shapes import wrapped
 from .qwen3_coder import FUNCTION
+
+OPENERS, REGIONS = wrapped(FUNCTION, framing=0, pad=("\n", ""))
 
 register(
     Dialect(
         "step3p5",
-        openers=(
-            on(Push("tool_call"), "<tool_call>"),
-            on(Call(CallBlock(FUNCTION, confirm=True)), "<function=", consume=False),
-            on(Skip(), "</tool_call>", at="after_call"),
-        ),
+        openers=OPENERS,
         reasoning=Reasoning("<think>", "</think>", trim_open=(0, 1), trim_close=(1, 1)),
-        regions=(
-            Region(
-                "tool_call",
-                Sink.SECTION,
-                (on(Call(CallBlock(FUNCTION)), "<function=", consume=False), on(Pop(), "</tool_call>")),
-                pad=("\n", ""),
-            ),
-        ),
+        regions=REGIONS,
         start=Start("reasoning", turn="<|im_start|>assistant\n"),
         aliases=("step5",),
         stops=("<|im_end|>",),
