@@ -183,9 +183,9 @@ class EnvelopeReader:
         at = max(buf.scan, buf.pos + 1)
         before = at
         while True:
-            found = STRING_STOP(text, at, buf.pos + NAME_LIMIT + 3)
+            found = STRING_STOP(text, at, buf.pos + NAME_LIMIT + 2)
             if found is None:
-                at = min(len(text), buf.pos + NAME_LIMIT + 3)
+                at = min(len(text), buf.pos + NAME_LIMIT + 2)
                 break
             if found.group() == '"':
                 buf.examined += found.end() - before

@@ -120,6 +120,9 @@ class LiteralReader:
         self.lost += self._output.held  # what is undecided cannot be given
         if self._raw is not None:
             self.lost += sum(map(len, self._raw.pieces))
+        begun = self._have or self._string is not None or self._group is not None
+        if self._frames and not begun:  # a key whose value never came
+            self.lost += len(self._frames[-1].key or "")
         open_string = self._string is not None and not self._output.depths
         frames = self._frames[: self._output.depths[0]] if self._output.depths else self._frames
         closers = ("}" if frame.kind == ":" else "]" for frame in reversed(frames))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, repeat
 from typing import Any
 
 from corpus import CorpusLine
@@ -181,40 +181,59 @@ def new_parser(line: CorpusLine, **override: Any) -> ResponseParser:
     return ResponseParser(line.dialect, tools=line.tools, **options)
 
 
-def check_deltas(deltas: Iterable[Any]) -> None:
+class DeltaCheck:
     """The contract of a delta stream: identity first, contiguous, sequential, nothing after a call's end."""
-    current = -1
-    ended = False
-    for delta in deltas:
+
+    def __init__(self) -> None:
+        self.current = -1
+        self._ended = False
+
+    def take(self, delta: Any) -> None:
+        """The next delta of the stream."""
         if delta.kind in ("content", "reasoning"):
             assert isinstance(delta.text, str) and delta.text, f"a text delta without text: {delta!r}"
-            continue
+            return
         assert delta.kind == "tool_call", f"unknown kind: {delta!r}"
         if delta.name is not None:
-            assert delta.index == current + 1, f"indices are not contiguous: {delta!r} after {current}"
+            assert delta.index == self.current + 1, f"indices are not contiguous: {delta!r} after {self.current}"
             assert isinstance(delta.id, str) and delta.id, f"identity without id: {delta!r}"
             assert delta.name, f"empty name: {delta!r}"
-            current = delta.index
-            ended = False
+            self.current = delta.index
+            self._ended = False
         else:
             assert delta.id is None, f"an id after the identity: {delta!r}"
-            assert current >= 0, f"arguments before any name: {delta!r}"
-            assert delta.index == current, f"calls are not sequential: {delta!r} while {current} is open"
-            assert not ended, f"a delta after the call's end: {delta!r}"
+            assert self.current >= 0, f"arguments before any name: {delta!r}"
+            assert delta.index == self.current, f"calls are not sequential: {delta!r} while {self.current} is open"
+            assert not self._ended, f"a delta after the call's end: {delta!r}"
             assert delta.arguments or delta.complete, f"a tool delta that says nothing: {delta!r}"
         assert delta.arguments is None or (isinstance(delta.arguments, str) and delta.arguments), repr(delta)
-        ended = ended or bool(delta.complete)
+        self._ended = self._ended or bool(delta.complete)
+
+
+def check_deltas(deltas: Iterable[Any]) -> None:
+    """Check a whole delta stream."""
+    check = DeltaCheck()
+    for delta in deltas:
+        check.take(delta)
 
 
 def counters(parser: ResponseParser) -> dict[str, int]:
     return {kind: count for kind, count in parser.anomalies.items() if count}
 
 
-def run(parser: ResponseParser, chunks: Iterable[str], finish_reason: str | None = None) -> Result:
+Spans = Sequence[tuple[int, int]]
+
+
+def run(
+    parser: ResponseParser,
+    chunks: Iterable[str],
+    finish_reason: str | None = None,
+    controls: Iterable[Spans | None] = repeat(None),
+) -> Result:
     """Feed the chunks, finish, check the delta stream, and return what it adds up to."""
     deltas: list[Any] = []
-    for chunk in chunks:
-        deltas.extend(parser.feed(chunk))
+    for chunk, spans in zip(chunks, controls, strict=False):
+        deltas.extend(parser.feed(chunk, spans))
     deltas.extend(parser.finish(finish_reason))
     check_deltas(deltas)
     return to_result(assemble(deltas))

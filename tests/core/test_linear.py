@@ -15,11 +15,10 @@ import pytest
 from corpus import CorpusLine, all_lines, std_tools
 from harness import listed, make_id, new_parser, pieces
 from material import Derived, openers_of, string_head_of
+from soup import FIXED, PER_CHARACTER
 
 from toolglot.core import ResponseParser, list_dialects
 
-PER_CHARACTER = 12
-FIXED = 64  # what a short text may cost on top
 PROFILE = os.environ.get("TOOLGLOT_TEST_PROFILE", "default")
 # Long enough for a quadratic cost to pass any constant.
 SIZE = {"quick": 2_000, "deep": 12_000}.get(PROFILE, 5_000)

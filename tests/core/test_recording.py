@@ -17,7 +17,8 @@ from corpus import SCHEMA, CorpusLine, all_lines, std_tools
 from harness import expected_result, make_id, random_splits, to_result
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_fuzz import WORD, soups
+from soup import WORD
+from test_fuzz import soups
 
 from toolglot.core import ConfigurationError, assemble, list_dialects, parse
 from toolglot.core.cli import main
