@@ -20,8 +20,8 @@ from test_fuzz import OPTIONS
 
 from toolglot.core import ConfigurationError, ResponseParser, assemble, list_dialects
 
-RUNS = {"quick": 2, "deep": 400}.get(os.environ.get("TOOLGLOT_TEST_PROFILE", "default"), 6)
-STEPS = 25
+RUNS = {"quick": 1, "deep": 400}.get(os.environ.get("TOOLGLOT_TEST_PROFILE", "default"), 3)
+STEPS = 20
 
 
 class Response:
