@@ -122,6 +122,16 @@ class EngineServer:
         except (urllib.error.URLError, OSError):
             return False
 
+    def memory(self) -> int:
+        """Resident bytes of the server and its children."""
+        assert self._process is not None
+        pages = 0
+        for folder in Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):  # it has ended
+                if int((folder / "stat").read_text().rpartition(")")[2].split()[2]) == self._process.pid:
+                    pages += int((folder / "statm").read_text().split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE")
+
     def log_tail(self, lines: int = 40) -> str:
         """The last lines of the server's log."""
         return "\n".join(self.log.read_text(encoding="utf-8", errors="replace").splitlines()[-lines:])
