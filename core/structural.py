@@ -49,7 +49,8 @@ def structural_tag(
     or leaves out. Raises ConfigurationError for a choice that cannot be met, a dialect that cannot be constrained,
     and a tool that no call can be written for: its name, two tools of one name, a wrong schema.
 
-    What a schema says and no grammar can hold a model to is left out, with one warning for each tool; a tool that
+    What a schema says and no grammar can hold a model to is left out, with one warning for each tool (which tool, and
+    what, is logged at the level DEBUG: a request's text is nobody's but its user's); a tool that
     says ``strict: true`` is refused instead.
     """
     tag, known = build_tag(
@@ -68,8 +69,9 @@ def structural_tag(
 
 @lru_cache(maxsize=1024)
 def _warn(name: str, notes: tuple[str, ...]) -> None:
-    """One warning for a tool, however many requests bring it."""
-    logger.warning("tool %r: its calls are not constrained to the letter of its schema: %s", name, "; ".join(notes))
+    """One warning for a tool, however many requests bring it; what a request says is for the debug level."""
+    logger.warning("the calls of a tool are not constrained to the letter of its schema; the level DEBUG says which")
+    logger.debug("tool %r: its calls are not constrained to the letter of its schema: %s", name, "; ".join(notes))
 
 
 def build_tag(

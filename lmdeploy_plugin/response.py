@@ -75,8 +75,8 @@ class Response:
         else:
             try:
                 deltas = core.feed(text)
-            except Exception:
-                deltas = self._failed(core, text)
+            except Exception as error:
+                deltas = self._failed(core, text, error)
         if final:
             deltas += self._ended()
         if len(deltas) == 1:
@@ -91,16 +91,13 @@ class Response:
             deltas = self._core.finish()
             metrics.report(self._dialect.name, self._core.anomalies, self._filter.removed if self._filter else 0)
             return deltas
-        except Exception:
-            return self._failed(self._core, "")
+        except Exception as error:
+            return self._failed(self._core, "", error)
 
-    def _failed(self, core: ResponseParser, text: str) -> list[Delta]:
+    def _failed(self, core: ResponseParser, text: str, error: Exception) -> list[Delta]:
         """After a defect: what the core still holds, as content; the rest of the response is text."""
         self._core = None
-        metrics.count(self._dialect.name, {"defect": 1})
-        logger.exception(
-            "toolglot: parsing failed (dialect %s); the rest of the response is passed on as text", self._dialect.name
-        )
+        metrics.defect(self._dialect.name, error)
         return core.abandon(text)
 
 

@@ -20,6 +20,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
+import httpx
 import openai
 from engine_server import NAME, EngineServer
 from lmdeploy_server import LmdeployServer, say
@@ -99,7 +100,10 @@ async def ask(client: openai.AsyncOpenAI, engine: str, stream: Stream, leave: in
 
 async def load(url: str, engine: str, streams: int, live: int, left: float) -> Counter[str]:
     """Run all streams, so many at once."""
-    client = openai.AsyncOpenAI(base_url=url, api_key="none", max_retries=0, timeout=600)
+    # A connection for each stream: one that is kept may be closed by the server at the moment of its next use.
+    limits = httpx.Limits(max_connections=None, max_keepalive_connections=0)
+    http = openai.DefaultAsyncHttpxClient(limits=limits, timeout=600)
+    client = openai.AsyncOpenAI(base_url=url, api_key="none", max_retries=0, http_client=http)
     dice = random.Random(0)
     gate = asyncio.Semaphore(live)
     results: Counter[str] = Counter()
@@ -109,7 +113,7 @@ async def load(url: str, engine: str, streams: int, live: int, left: float) -> C
             try:
                 results[await ask(client, engine, Stream(number), leave)] += 1
             except openai.OpenAIError as error:
-                results[f"error: {error}"] += 1
+                results[f"error: {error} {error.__cause__!r}"] += 1
 
     await asyncio.gather(*(one(n, dice.randint(0, 30) if dice.random() < left else None) for n in range(streams)))
     results[f"last: {await ask(client, engine, Stream(streams), None)}"] += 1

@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 from vllm.reasoning import ReasoningParser
 
 from toolglot.core import ResponseParser, get_dialect
+from toolglot.core.deltas import Delta
 from toolglot.core.serving.prompt import Thinking
 from toolglot.core.serving.tokens import as_spelled, check_tokenizer, is_special
 from toolglot.core.spec import Dialect
@@ -116,13 +117,9 @@ class ToolglotReasoningParser(ReasoningParser):
             message = parse_whole(self._spec, request, self.model_tokenizer, model_output, thinking)
             self._handoff.message = message
             return message.reasoning, message.content
-        try:
-            alone = _Alone(self._spec, thinking)
-            reasoning, content = alone.feed(model_output)
-            more_reasoning, more_content = alone.finish()
-        except Exception:
-            failed(self._spec, request)
-            return None, model_output
+        alone = _Alone(self._spec, thinking)
+        reasoning, content = alone.feed(model_output)
+        more_reasoning, more_content = alone.finish()
         return (reasoning + more_reasoning) or None, (content + more_content) or None
 
     # A stream
@@ -140,14 +137,9 @@ class ToolglotReasoningParser(ReasoningParser):
         if self._handoff.taken:
             self._handed = True
             return protocol().DeltaMessage(content=delta_text)
-        try:
-            if self._alone is None:
-                self._alone = _Alone(self._spec, self._prompt.thinking)
-            return _message(*self._alone.feed(delta_text))
-        except Exception:
-            failed(self._spec, None)
-            self._alone = _Alone(self._spec, Thinking.CLOSED, answered=True)
-            return _message("", delta_text)
+        if self._alone is None:
+            self._alone = _Alone(self._spec, self._prompt.thinking)
+        return _message(*self._alone.feed(delta_text))
 
     def has_engine_confirmed_reasoning_end(self) -> bool:
         """Whether the tool parser takes over."""
@@ -173,13 +165,15 @@ class _Alone:
     """Reasoning without calls: the core until the answer begins, then the raw text.
 
     The core sees text in pieces that end where a closer can end, so that what follows one stays raw; behind a
-    closer it sees single characters, until one of them is content that is no blank.
+    closer it sees single characters, until one of them is content that is no blank. After a defect of the core all
+    text is the answer's.
     """
 
-    def __init__(self, dialect: Dialect, thinking: Thinking, answered: bool = False) -> None:
+    def __init__(self, dialect: Dialect, thinking: Thinking) -> None:
+        self._dialect = dialect
         self._core = ResponseParser(dialect, [], starts_in_reasoning=thinking is Thinking.OPEN)
         self._pieces = re.compile(f"[^{re.escape(_tags(dialect)[1][-1])}]+|.", re.DOTALL)
-        self.answered = answered
+        self.answered = False
 
     def feed(self, text: str) -> tuple[str, str]:
         """Reasoning and content of one step."""
@@ -191,7 +185,11 @@ class _Alone:
                 end = piece.end() if piece is not None else at + 1
             else:
                 end = at + 1
-            for delta in self._core.feed(text[at:end]):
+            try:
+                deltas = self._core.feed(text[at:end])
+            except Exception as error:
+                deltas = self._failed(error, text[at:end])
+            for delta in deltas:
                 found[delta.kind] += delta.text  # type: ignore[union-attr]
                 self.answered |= bool(found["content"].strip())
             at = end
@@ -202,9 +200,18 @@ class _Alone:
     def finish(self) -> tuple[str, str]:
         """What the core still holds."""
         found = {"reasoning": "", "content": ""}
-        for delta in self._core.finish():
+        try:
+            deltas = self._core.finish()
+        except Exception as error:
+            deltas = self._failed(error, "")
+        for delta in deltas:
             found[delta.kind] += delta.text  # type: ignore[union-attr]
         return found["reasoning"], found["content"]
+
+    def _failed(self, error: Exception, chunk: str) -> list[Delta]:
+        failed(self._dialect, None, error)
+        self.answered = True
+        return self._core.abandon(chunk)
 
 
 class _Counter:

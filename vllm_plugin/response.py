@@ -77,14 +77,9 @@ def strays(dialect: Dialect, request: Any, tokenizer: Any) -> dict[int, str]:
     return stray_tokens(tokenizer, dialect, calls)
 
 
-def failed(dialect: Dialect, request: Any) -> None:
-    """Log the exception that is being handled: a defect of ours."""
-    metrics.count(dialect.name, {"defect": 1})
-    logger.exception(
-        "toolglot: parsing failed (dialect %s, request %s); the rest of the response is passed on as text",
-        dialect.name,
-        request_id(request) or "unknown",
-    )
+def failed(dialect: Dialect, request: Any, error: Exception) -> None:
+    """Log an exception: a defect of ours."""
+    metrics.defect(dialect.name, error, f", request {request_id(request) or 'unknown'}")
 
 
 def parse_whole(dialect: Dialect, request: Any, tokenizer: Any, text: str, thinking: Thinking | None) -> Message:
@@ -95,8 +90,8 @@ def parse_whole(dialect: Dialect, request: Any, tokenizer: Any, text: str, think
         message = assemble([*core.feed(text), *core.finish()])
         metrics.report(dialect.name, core.anomalies, removed)
         return message
-    except Exception:
-        failed(dialect, request)
+    except Exception as error:
+        failed(dialect, request, error)
         return Message(content=text or None, reasoning=None, tool_calls=[])
 
 
@@ -115,8 +110,8 @@ class Response:
             stray = strays(dialect, request, tokenizer)
             self._filter = StrayFilter(stray) if stray else None
             self._core = open_core(dialect, request, thinking, constrained=constrained)
-        except Exception:
-            failed(dialect, request)
+        except Exception as error:
+            failed(dialect, request, error)
 
     def feed(self, text: str, ids: Sequence[int]) -> Any | None:
         """The message for one engine step."""
@@ -135,8 +130,8 @@ class Response:
             try:
                 self._outbox.put(core.finish())
                 metrics.report(self._dialect.name, core.anomalies, removed)
-            except Exception:
-                self._outbox.put(self._give_up(core, ""))
+            except Exception as error:
+                self._outbox.put(self._give_up(core, "", error))
         return self._outbox.rest()
 
     def _parse(self, text: str) -> Sequence[Delta]:
@@ -144,12 +139,12 @@ class Response:
         if core is not None:
             try:
                 return core.feed(text)
-            except Exception:
-                return self._give_up(core, text)
+            except Exception as error:
+                return self._give_up(core, text, error)
         return [ContentDelta(text)] if text else []
 
-    def _give_up(self, core: ResponseParser, text: str) -> Sequence[Delta]:
+    def _give_up(self, core: ResponseParser, text: str, error: Exception) -> Sequence[Delta]:
         """After a defect: what the core still holds, as content; the rest of the response is text."""
-        failed(self._dialect, self._request)
+        failed(self._dialect, self._request, error)
         self._core = None
         return core.abandon(text)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import sys
 from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any, Literal
@@ -17,7 +18,7 @@ from ..errors import ConfigurationError
 from ..registry import get_dialect, list_dialects
 from ..response import ResponseParser
 from ..sampling import Sampler
-from ..structural import structural_tag
+from ..structural import build_tag, structural_tag
 from .parse import positive, read_tools
 
 _COVERED: dict[str, bool | Literal["optional"]] = {"none": False, "open": True, "optional": "optional"}
@@ -48,6 +49,9 @@ def _lines(arguments: argparse.Namespace) -> Iterator[str]:
     reasoning = _COVERED[arguments.reasoning]
     dialect = get_dialect(arguments.dialect)
     tag = structural_tag(dialect, tools, choice, reasoning=reasoning, parallel_tool_calls=not arguments.single)
+    for tool, _ in build_tag(dialect, tools, choice, reasoning=reasoning)[1]:
+        for note in (*tool.loosened, *tool.narrowed):
+            print(f"tool {tool.name!r} is not constrained to the letter of its schema: {note}", file=sys.stderr)
     if not arguments.sample:
         yield json.dumps(tag, ensure_ascii=False, indent=2)
         return

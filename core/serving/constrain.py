@@ -120,5 +120,6 @@ def _compilable(
     loose: dict[str, Any] = {**parameters, "properties": {**properties, **{key: {} for key in free}}}
     if problem_with(loose) is not None:
         loose, free = {"type": "object"}, ["all"]
-    logger.warning("tool %r: XGrammar cannot describe these arguments, left free: %s (%s)", name, free, problem)
+    logger.warning("XGrammar cannot describe some arguments of a tool, left free; the level DEBUG says which")
+    logger.debug("tool %r: XGrammar cannot describe these arguments, left free: %s (%s)", name, free, problem)
     return {**tool, "function": {**tool["function"], "parameters": loose}}

@@ -7,6 +7,7 @@ carry no names of tools and no text.
 from __future__ import annotations
 
 import logging
+import traceback
 from collections.abc import Mapping
 from functools import cache
 from typing import Any
@@ -51,6 +52,21 @@ class Metrics:
                 counters[1].labels(self._engine, dialect).inc(number)
             else:
                 counters[0].labels(self._engine, dialect, kind).inc(number)
+
+    def defect(self, dialect: str, error: Exception, about: str = "") -> None:
+        """Account for a defect of ours that cost one response its parsing.
+
+        The message of an exception may quote the response, so it is for the debug level; its place is ours.
+        """
+        self.count(dialect, {"defect": 1})
+        self._logger.error(
+            "toolglot: parsing failed (dialect %s%s); the rest of the response is passed on as text. %s in\n%s",
+            dialect,
+            about,
+            type(error).__name__,
+            "".join(traceback.format_tb(error.__traceback__)),
+        )
+        self._logger.debug("toolglot: %r", error)
 
     def report(self, dialect: str, anomalies: Mapping[str, int], special_tokens: int = 0) -> None:
         """Account for one response: count everything, and say what was dropped or malformed the first time."""

@@ -74,7 +74,8 @@ class Recorder:
         try:
             self._append(to_json(recording).encode("ascii") + b"\n")
         except Exception as error:
-            self._stop(f"cannot record into {self._path}: {error}")
+            what = error if isinstance(error, OSError) else type(error).__name__  # others may quote the response
+            self._stop(f"cannot record into {self._path}: {what}")
 
     def _append(self, line: bytes) -> None:
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
