@@ -89,6 +89,8 @@ class NamedReader:
         if name is None:  # the head is the id
             assert wire_id is not None
             name, number = split_id(wire_id, self._calls.form)
+            if not name:  # nothing but the id's prefix
+                return False
             if not number:
                 wire_id = None
         return self._calls.begin(name, wire_id) is not Gate.TEXT

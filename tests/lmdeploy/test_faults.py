@@ -61,7 +61,8 @@ def test_other_streams_go_on(reasoning: str | None, tokenizer: Any, monkeypatch:
     """Streams step by step in turn; every third one meets a defect."""
     break_feed(monkeypatch, lambda text: "BOOM" in text)
     parser = choose("toolglot_hermes", reasoning, tokenizer=tokenizer)
-    parsers, texts, emitted = [], [], []
+    parsers, texts = [], []
+    emitted: list[list[Any]] = []
     for number in range(30):
         parsers.append(parser(request_for([SECRET])))
         texts.append(f"Stream {number}{' BOOM' if number % 3 == 0 else ''}.\n{CALL} End {number} <tool")
@@ -69,7 +70,7 @@ def test_other_streams_go_on(reasoning: str | None, tokenizer: Any, monkeypatch:
     for at in range(max(map(len, texts)) + 1):
         for one, text, found in zip(parsers, texts, emitted, strict=True):
             if at <= len(text):
-                found += one.stream_chunk(text[at : at + 1], [1], final=at == len(text))
+                found.extend(one.stream_chunk(text[at : at + 1], [1], final=at == len(text)))
     for number, (text, found) in enumerate(zip(texts, emitted, strict=True)):
         expected = Result(f"Stream {number}. End {number} <tool", None, [CALLED])
         assert joined(found) == (Result(text) if number % 3 == 0 else expected)

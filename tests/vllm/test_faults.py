@@ -61,7 +61,8 @@ def test_other_streams_go_on(
     """Streams step by step in turn; every third one meets a defect."""
     break_core(monkeypatch, method, lambda text: "BOOM" in text)
     request = request_for([SECRET])
-    parsers, texts, messages = [], [], []
+    parsers, texts = [], []
+    messages: list[list[Any]] = []
     for number in range(30):
         parsers.append(parser_for("hermes", request.tools, reasoning=reasoning, tokenizer=tokenizer))
         texts.append(f"Stream {number}{' BOOM' if number % 3 == 0 else ''}.\n{CALL} End {number} <tool")
@@ -72,7 +73,7 @@ def test_other_streams_go_on(
                 message = parser.parse_delta(
                     text[at : at + 1], [1], request, prompt_token_ids=[1], finished=at == len(text)
                 )
-                found += [message] if message is not None else []
+                found.extend([message] if message is not None else [])
     call = (f"{SENTINEL}_tool", f'{{"{SENTINEL}_key": "{SENTINEL}"}}')
     for number, (text, found) in enumerate(zip(texts, messages, strict=True)):
         expected = Result(f"Stream {number}. End {number} <tool", None, [call])
