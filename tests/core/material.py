@@ -107,6 +107,13 @@ def _holds(value: Any, kind: type[Any]) -> bool:
     return False
 
 
+@cache
+def writes_types(dialect: str) -> bool:
+    """Whether the markup around a value says its type."""
+    spec = get_dialect(dialect)
+    return any("{type}" in text for text in _found((spec.openers, spec.regions), "argument"))
+
+
 def held_of(dialect: str) -> int:
     """A marker with its framing, and the longest one that may have to follow it."""
     return 2 * max(map(len, spellings(get_dialect(dialect)))) + 8

@@ -15,7 +15,7 @@ from itertools import repeat
 from typing import Any
 
 from harness import Result, Spans, chunkings, counters, listed, make_id, run
-from material import Derived, pieces_of
+from material import Derived, pieces_of, writes_types
 
 from toolglot.core import ResponseParser
 
@@ -272,7 +272,7 @@ def numbered(soup: str) -> str:
 
 def protocol_words(dialect: str, text: str) -> set[str]:
     """Words inside markup that is no text and no call: channel names and types of a header, attributes of a tag."""
-    if dialect.startswith("deepseek_v") or dialect == "kimi_k3":
+    if writes_types(dialect):
         attributes = re.findall(r"""(?:string|type|index)=["']?([^"'<>\n]*)""", text)
         return {word for attribute in attributes for word in WORD.findall(attribute)}
     if dialect == "inkling":
