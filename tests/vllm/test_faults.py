@@ -152,11 +152,10 @@ def test_nothing_of_a_user_is_logged(
         call.call(f"{SENTINEL}_tool", SENTINEL)[:-8] + SENTINEL,
         call.call(f"{SENTINEL} tool", SENTINEL) * 2,
     )
+    parser_for(dialect, request.tools, **options).adjust_request(request.model_copy(deep=True))
     for text in texts:
-        for chunks in ([text], list(text)):
-            parser = parser_for(dialect, request.tools, **options)
-            parser.adjust_request(request.model_copy(deep=True))
-            joined(stream(parser, chunks, request, prompt=[1]))
+        chunks = [text[at : at + 5] for at in range(0, len(text), 5)]
+        joined(stream(parser_for(dialect, request.tools, **options), chunks, request, prompt=[1]))
         parse(dialect, text, request, [1], **options)
     assert log.records or not defect
     assert SENTINEL not in log.text
