@@ -17,7 +17,8 @@ from lmdeploy_serving import NAME, official, served
 from lmdeploy_standin import say
 
 from toolglot import core
-from toolglot.core import list_dialects
+from toolglot.core import list_dialects, structural
+from toolglot.core.serving import constrain
 from toolglot.lmdeploy_plugin import response
 
 SENTINEL = "Qz7Sentinel"
@@ -33,6 +34,8 @@ def log(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> It
     """All that is logged, by LMDeploy, the plugin and the core (LMDeploy's logger does not propagate)."""
     loggers = [logging.getLogger("lmdeploy"), logging.getLogger("lmdeploy.toolglot")]
     monkeypatch.setattr(response.metrics, "_seen", set())
+    structural._warn.cache_clear()  # what is said once is to be said here
+    constrain.clear()
     caplog.set_level(logging.INFO)
     for logger in loggers:
         logger.addHandler(caplog.handler)

@@ -12,7 +12,8 @@ import pytest
 from driving import Result, joined, parse, parser_for, request_for, stream, tool
 
 from toolglot import core
-from toolglot.core import list_dialects
+from toolglot.core import list_dialects, structural
+from toolglot.core.serving import constrain
 from toolglot.vllm_plugin import response
 
 SENTINEL = "Qz7Sentinel"
@@ -27,6 +28,8 @@ def log(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> py
     """All that is logged, by vLLM, the plugin and the core (vLLM's logger does not propagate)."""
     monkeypatch.setattr(logging.getLogger("vllm"), "propagate", True)
     monkeypatch.setattr(response.metrics, "_seen", set())
+    structural._warn.cache_clear()  # what is said once is to be said here
+    constrain.clear()
     caplog.set_level(logging.INFO)
     return caplog
 
