@@ -6,7 +6,7 @@ VENV := .venv
 CORE_VENV := $(if $(wildcard $(VENV)/toolglot-stamps.json),$(VENV),.venv-core)
 
 .PHONY: help demo demo-lmdeploy test test-core install install-core lint types core quick vllm lmdeploy closure \
-	closure-full package docs test-compat bench clean
+	closure-full package test-compat fuzz fuzz-quick soak bench clean
 
 help:
 	@echo "make demo       a tool call through a real vLLM server on the CPU, with a tiny random model"
@@ -15,8 +15,9 @@ help:
 	@echo "make test-core  those that need no engine, with fewer splits and examples"
 	@echo "make test-compat  the vLLM plugin's tests inside other versions of vLLM (downloads their wheels)"
 	@echo "make closure-full  every tag against every schema and tool choice, and the table in docs/structural_tags.md"
-	@echo "make docs       the documentation as a site, in site/"
-	@echo "make bench      speed of the core, and beside the engines' own parsers: writes docs/benchmarks.md"
+	@echo "make fuzz       10^8 characters through the core, guided by coverage; FUZZ_CHARACTERS, FUZZ_SECONDS limit it"
+	@echo "make soak       5,000 responses through each engine's parser objects, then its server under load"
+	@echo "make bench      speed of the core, against vLLM's built-in parsers"
 	@echo "make clean      remove what builds and tests leave behind (not the environments)"
 
 demo: install
@@ -26,7 +27,7 @@ demo-lmdeploy: install
 	$(VENV)/bin/python scripts/demo.py --engine lmdeploy
 
 test: install
-	$(MAKE) --no-print-directory lint types core vllm lmdeploy closure package
+	$(MAKE) --no-print-directory lint types core fuzz-quick vllm lmdeploy closure package
 
 test-core: install-core
 	$(MAKE) --no-print-directory lint types quick
@@ -72,9 +73,23 @@ closure-full: install
 package:
 	$(VENV)/bin/python scripts/check_package.py
 
-docs: install-core
-	$(CORE_VENV)/bin/python -m uv pip install --quiet --python $(CORE_VENV)/bin/python -r pyproject.toml --extra docs
-	$(CORE_VENV)/bin/python scripts/build_docs.py
+# A million characters for each payload grammar, the same every time.
+fuzz-quick:
+	$(CORE_VENV)/bin/python -m pytest tests/fuzz -n auto
+
+# About half an hour of one core for all of it. A later run goes on where one was stopped: .cache/fuzz.
+FUZZ_CHARACTERS ?= 1e8
+FUZZ_SECONDS ?= inf
+
+fuzz: install-core
+	$(CORE_VENV)/bin/python -m pip install --quiet "atheris>=3"
+	$(CORE_VENV)/bin/python tests/fuzz/run.py --characters $(FUZZ_CHARACTERS) --seconds $(FUZZ_SECONDS)
+
+soak: install
+	TOOLGLOT_TEST_SOAK=full $(VENV)/bin/python -m pytest -s tests/vllm/test_soak.py
+	TOOLGLOT_TEST_SOAK=full $(VENV)/bin/python -m pytest -s tests/lmdeploy/test_soak.py
+	$(VENV)/bin/python scripts/load.py --engine vllm
+	$(VENV)/bin/python scripts/load.py --engine lmdeploy
 
 bench: install
 	$(PYTHON) scripts/install_engines.py --venv $(VENV) --only bench

@@ -122,15 +122,17 @@ class EngineServer:
         except (urllib.error.URLError, OSError):
             return False
 
-    def memory(self) -> int:
-        """Resident bytes of the server and its children."""
+    def memory(self) -> tuple[int, int]:
+        """Resident bytes of the server's own process, which parses, and of its children."""
         assert self._process is not None
-        pages = 0
+        pages: dict[int, int] = {}
         for folder in Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(OSError):  # it has ended
                 if int((folder / "stat").read_text().rpartition(")")[2].split()[2]) == self._process.pid:
-                    pages += int((folder / "statm").read_text().split()[1])
-        return pages * os.sysconf("SC_PAGE_SIZE")
+                    pages[int(folder.name)] = int((folder / "statm").read_text().split()[1])
+        own = pages.pop(self._process.pid, 0)
+        size = os.sysconf("SC_PAGE_SIZE")
+        return own * size, sum(pages.values()) * size
 
     def log_tail(self, lines: int = 40) -> str:
         """The last lines of the server's log."""

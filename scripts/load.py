@@ -146,7 +146,8 @@ def main() -> int:
         print(f"{count:>6} {result}")
     print(
         f"{options.engine}: {options.streams} streams, {options.live} at once, {spent:.0f} s; faults in the log: "
-        f"{len(faults)}; resident memory {before >> 20} MB before, {after >> 20} MB after"
+        f"{len(faults)}; resident memory of the API server {before[0] >> 20} MB before, {after[0] >> 20} MB after; "
+        f"of its children {before[1] >> 20} and {after[1] >> 20} MB"
     )
     return int(bool(faults) or set(results) - {"finished", "left", "last: finished"} != set())
 

@@ -1,6 +1,6 @@
 """Very many responses at a time, some cancelled, through objects that an engine makes: for the tests of both engines.
 
-Each stream's calls carry its own number, so that a character of another stream would show. TOOLGLOT_SOAK=full runs
+Each stream's calls carry its own number, so that a character of another stream would show. TOOLGLOT_TEST_SOAK=full runs
 5,000 streams, else there are fewer; 200 are live at once, 30 of 100 are cancelled somewhere.
 """
 
@@ -19,7 +19,7 @@ from written import written
 
 from toolglot.core import list_dialects
 
-STREAMS = 5_000 if os.environ.get("TOOLGLOT_SOAK") == "full" else 500
+STREAMS = 5_000 if os.environ.get("TOOLGLOT_TEST_SOAK") == "full" else 500
 LIVE = 200
 CANCELLED = 0.3
 WARM = 200  # streams, on top: caches fill in them

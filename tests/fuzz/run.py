@@ -32,6 +32,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "core")]
 
 GRAMMARS = ("envelope", "named", "tagged", "elements", "callsyntax", "builtin")
 LONGEST = 600  # bytes of an input, which stand for up to 4,096 characters
+KEPT = 25_000  # bytes of committed inputs of a grammar
 SAVED = 2.0  # seconds between two notes of what was tried
 
 
@@ -143,6 +144,21 @@ def random_ones(grammar: str, characters: int, seconds: float) -> None:
         session.one(mutated(dice.choice(kept), dice))
 
 
+def keep(grammar: str) -> None:
+    """Commit what coverage has kept: the shortest inputs, as cases, for test_grammars.py."""
+    from target import INPUTS, decode
+
+    found = [file.read_bytes() for file in Record(grammar, "guided").corpus.iterdir() if "seed" not in file.name]
+    lines = sorted({decode(data, grammar).to_json() for data in found}, key=lambda line: (len(line), line))
+    size = 0
+    with (INPUTS / f"{grammar}.jsonl").open("w", encoding="ascii") as file:
+        for line in lines:
+            size += len(line)
+            if size > KEPT:
+                break
+            file.write(line + "\n")
+
+
 def report(grammar: str, way: str) -> bool:
     """Say what was tried; whether something failed."""
     state = Record(grammar, way).state
@@ -163,12 +179,17 @@ def main() -> int:
     parser.add_argument("--grammar", action="append", choices=GRAMMARS, help="may be repeated; default: all")
     parser.add_argument("--characters", type=float, default=1e8, help="in all runs of all grammars (default: 1e8)")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="of this run, for all grammars together")
+    parser.add_argument("--keep", action="store_true", help="only write inputs/, from what earlier runs have kept")
     parser.add_argument("--child", choices=list(WAYS), help=argparse.SUPPRESS)
     options = parser.parse_args()
     grammars = options.grammar or list(GRAMMARS)
     if options.child:
         logging.getLogger("toolglot").setLevel(logging.ERROR)  # else a line for every response that lost something
         WAYS[options.child][0](grammars[0], int(options.characters), options.seconds)
+        return 0
+    if options.keep:
+        for grammar in grammars:
+            keep(grammar)
         return 0
     failed = False
     turns = [(grammar, way) for grammar in grammars for way in WAYS]

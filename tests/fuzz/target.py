@@ -65,7 +65,7 @@ class Case:
     def to_json(self) -> str:
         """One line, without what is as usual."""
         usual = asdict(Case("", ""))
-        return json.dumps({key: value for key, value in asdict(self).items() if value != usual[key]})
+        return json.dumps({key: value for key, value in asdict(self).items() if value != usual[key] or key == "text"})
 
     def chunked(self) -> Iterator[tuple[str, list[str]]]:
         """The chunking that is held against the whole text: a size below 16, else random places."""

@@ -12,7 +12,8 @@ import pytest
 from driving import Result, joined, parse, parser_for, request_for, stream, tool
 
 from toolglot import core
-from toolglot.core import list_dialects
+from toolglot.core import list_dialects, structural
+from toolglot.core.serving import constrain
 from toolglot.vllm_plugin import response
 
 SENTINEL = "Qz7Sentinel"
@@ -27,6 +28,8 @@ def log(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> py
     """All that is logged, by vLLM, the plugin and the core (vLLM's logger does not propagate)."""
     monkeypatch.setattr(logging.getLogger("vllm"), "propagate", True)
     monkeypatch.setattr(response.metrics, "_seen", set())
+    structural._warn.cache_clear()  # what is said once is to be said here
+    constrain.clear()
     caplog.set_level(logging.INFO)
     return caplog
 
@@ -152,11 +155,10 @@ def test_nothing_of_a_user_is_logged(
         call.call(f"{SENTINEL}_tool", SENTINEL)[:-8] + SENTINEL,
         call.call(f"{SENTINEL} tool", SENTINEL) * 2,
     )
+    parser_for(dialect, request.tools, **options).adjust_request(request.model_copy(deep=True))
     for text in texts:
-        for chunks in ([text], list(text)):
-            parser = parser_for(dialect, request.tools, **options)
-            parser.adjust_request(request.model_copy(deep=True))
-            joined(stream(parser, chunks, request, prompt=[1]))
+        chunks = [text[at : at + 5] for at in range(0, len(text), 5)]
+        joined(stream(parser_for(dialect, request.tools, **options), chunks, request, prompt=[1]))
         parse(dialect, text, request, [1], **options)
     assert log.records or not defect
     assert SENTINEL not in log.text

@@ -18,6 +18,7 @@ import pytest
 from driving import PING, request_for
 
 from toolglot.core import list_dialects
+from toolglot.vllm_plugin.response import Response
 
 WEATHER = {
     "type": "function",
@@ -143,3 +144,43 @@ def test_forced_calls(engine: Engine, dialect: str) -> None:
         if at >= 2:
             assert name == "get_weather"
         assert finish in ("tool_calls", "stop")
+
+
+def test_a_defect_ends_one_response_only(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beyond the plugin's own safety net, where vLLM turns an exception into an error of that response."""
+    original = Response.feed
+    seen: dict[int, str] = {}
+
+    def broken(self: Response, text: str, ids: Any) -> Any:
+        seen[id(self)] = seen.get(id(self), "") + text
+        if "BOOM" in seen[id(self)]:
+            raise ValueError("a defect")
+        return original(self, text, ids)
+
+    monkeypatch.setattr(Response, "feed", broken)
+
+    async def say(serving: Any, text: str) -> str:
+        request = request_for(
+            [PING],
+            stream=True,
+            max_tokens=100,
+            structured_outputs={"choice": [text]},
+            chat_template_kwargs={"enable_thinking": False},
+        )
+        found = ""
+        async for line in await serving.create_chat_completion(request, None):
+            if line.startswith("data: {"):
+                sent = json.loads(line[6:])
+                found += "".join(part["delta"].get("content") or "" for part in sent.get("choices") or [])
+                found += "an error" if "error" in sent else ""
+        return found
+
+    async def ask() -> list[str]:
+        serving = await engine.serving("hermes")
+        texts = [f"Stream {number}{' BOOM' if number % 3 == 0 else ''} is here." for number in range(12)]
+        return [*await asyncio.gather(*(say(serving, text) for text in texts)), await say(serving, "Afterwards.")]
+
+    *found, afterwards = engine.run(ask())
+    for number, text in enumerate(found):
+        assert text.endswith("an error") if number % 3 == 0 else text == f"Stream {number} is here."
+    assert afterwards == "Afterwards."
