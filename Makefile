@@ -6,7 +6,7 @@ VENV := .venv
 CORE_VENV := $(if $(wildcard $(VENV)/toolglot-stamps.json),$(VENV),.venv-core)
 
 .PHONY: help demo demo-lmdeploy test test-core install install-core lint types core quick vllm lmdeploy closure \
-	closure-full package test-compat fuzz fuzz-quick soak bench clean
+	closure-full package docs test-compat fuzz fuzz-quick soak bench clean
 
 help:
 	@echo "make demo       a tool call through a real vLLM server on the CPU, with a tiny random model"
@@ -17,7 +17,8 @@ help:
 	@echo "make closure-full  every tag against every schema and tool choice, and the table in docs/structural_tags.md"
 	@echo "make fuzz       10^8 characters through the core, guided by coverage; FUZZ_CHARACTERS, FUZZ_SECONDS limit it"
 	@echo "make soak       5,000 responses through each engine's parser objects, then its server under load"
-	@echo "make bench      speed of the core, against vLLM's built-in parsers"
+	@echo "make docs       the documentation as a site, in site/"
+	@echo "make bench      speed of the core, and beside the engines' own parsers: writes docs/benchmarks.md"
 	@echo "make clean      remove what builds and tests leave behind (not the environments)"
 
 demo: install
@@ -72,6 +73,10 @@ closure-full: install
 
 package:
 	$(VENV)/bin/python scripts/check_package.py
+
+docs: install-core
+	$(CORE_VENV)/bin/python -m uv pip install --quiet --python $(CORE_VENV)/bin/python -r pyproject.toml --extra docs
+	$(CORE_VENV)/bin/python scripts/build_docs.py
 
 # A million characters for each payload grammar, the same every time.
 fuzz-quick:
