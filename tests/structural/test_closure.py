@@ -30,7 +30,7 @@ from toolglot.core.tools import is_forced
 
 FULL = os.environ.get("TOOLGLOT_TEST_CLOSURE") == "full"
 SEED = os.environ.get("TOOLGLOT_TEST_CLOSURE_SEED", "1")
-WALKS = 6 if FULL else 3
+WALKS = 3
 REASONING: dict[str, Any] = {"none": False, "open": True, "optional": "optional"}
 COMBINATIONS = list(itertools.product(choices(), REASONING, (True, False)))
 # Counters that a text of the grammar may leave: for which dialects, and why. Text that was no block is compared.
