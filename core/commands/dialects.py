@@ -71,6 +71,19 @@ def _grammar(dialect: Dialect) -> str:
     return " or ".join(dict.fromkeys(kind for block in _blocks(dialect) for kind in _kinds(block.payload)))
 
 
+def payload_names(name: str) -> str:
+    """The payload grammars of a dialect, by the names of their classes in spec.py."""
+    return ", ".join(dict.fromkeys(kind for block in _blocks(get_dialect(name)) for kind in _classes(block.payload)))
+
+
+def _classes(payload: Payload) -> Iterator[str]:
+    if isinstance(payload, FirstChar):
+        for inner in (*(case for _, case in payload.cases), payload.other):
+            yield from _classes(inner)
+    else:
+        yield type(payload).__name__
+
+
 def _blocks(dialect: Dialect) -> Iterator[CallBlock]:
     if dialect.messages is not None:
         yield dialect.messages.block
