@@ -165,7 +165,7 @@ class _Response:
             return block_calls(way.block, self._functions, opener, "", single=self._single)
         marker = next(edge.on[0] for edge in section.edges if isinstance(edge.do, Call))
         inner = marker.text if marker.consume else ""
-        closer = next((edge.on[0].text for edge in section.edges if not isinstance(edge.do, Call)), "")
+        closer = next((edge.on[0].text for edge in section.edges if isinstance(edge.do, Pop)), "")
         before, after = opener + section.pad[0], section.pad[1] + closer
         if not section.repeat:
             return block_calls(way.block, self._functions, before + inner, after, single=self._single)

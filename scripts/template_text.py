@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from toolglot.core.spec import Call, CallBlock, CallSyntax, Dialect, Envelope, FirstChar, Named, Push, Tagged
+from toolglot.core.spec import Call, CallBlock, CallSyntax, Dialect, Envelope, FirstChar, Named, Pop, Push, Tagged
 
 
 def rendered(dialect: Dialect, expected: Any, starts_in_reasoning: bool | None = None) -> str:
@@ -35,7 +35,7 @@ def rendered(dialect: Dialect, expected: Any, starts_in_reasoning: bool | None =
     name = edge.do.region
     section = next(region for region in dialect.regions if region.name == name)
     inner = next(each for each in section.edges if isinstance(each.do, Call))
-    closer = section.pad[1] + next((each.on[0].text for each in section.edges if not isinstance(each.do, Call)), "")
+    closer = section.pad[1] + next((each.on[0].text for each in section.edges if isinstance(each.do, Pop)), "")
     head = inner.on[0].text if inner.on[0].consume else ""
     block = inner.do.block  # type: ignore[union-attr]
     before = opener + section.pad[0]

@@ -37,5 +37,5 @@ def wrapped(
         on(Call(CallBlock(call, confirm=True)), head, consume=False, trim=(framing, 0)),
         on(Skip(), closer, at="after_call"),
     )
-    inside = (on(Call(CallBlock(call)), head, consume=False), *also, on(Pop(), closer))
+    inside = (on(Call(CallBlock(call)), head, consume=False), on(Pop(), closer), *also)
     return openers, (Region("calls", Sink.SECTION, inside, between=between, pad=pad, repeat=repeat),)
