@@ -26,8 +26,8 @@ comments and docstrings.
 
 """
 WHY = """
-Eight thousand lines were aimed at for core and plugins. What is beyond that: docstrings and comments, more than a quarter
-of all lines; the data of 54 dialects; and commands that serving does not need (finding a model's dialect, explaining,
+Eight thousand lines were aimed at for core and plugins. What is beyond that: docstrings and comments, over a quarter of
+all lines; the data of 54 dialects; and commands that serving does not need (finding a model's dialect, explaining,
 recording and replaying a response), each a part of its own that nothing else imports.
 
 The parser is larger than its grammars alone would need for two reasons: each format is also read as models miswrite it,

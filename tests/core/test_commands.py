@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+import sizes
 from families import FAMILIES, REFUSED, Family
 
 from toolglot.core import list_dialects
@@ -142,3 +144,12 @@ def test_dialects(capsys: pytest.CaptureFixture[str]) -> None:
     assert any(line.startswith("- `hf` ") for line in lines)
     hermes = next(line for line in lines if line.startswith("| `hermes` |"))
     assert all(name in hermes for name in ("`qwen2d5`", "`qwen25`", "`qwen3_json`", "<think>", "yes"))
+
+
+def test_the_page_of_sizes() -> None:
+    """Its sum is that of the package, within what a change may add before the page is made again."""
+    page = sizes.PAGE.read_text(encoding="utf-8")
+    (total,) = re.findall(r"^\| \*\*all\*\* \| [\d,]+ \| ([\d,]+) \|", page, re.MULTILINE)
+    lines = sum(figures[1] for figures in sizes.parts().values())
+    assert abs(int(total.replace(",", "")) - lines) < lines // 20, "run scripts/sizes.py"
+    assert all(f"| `{name}` |" in page for name in list_dialects())
