@@ -63,7 +63,7 @@ def recorded(workload: Workload, steps: Sequence[Step]) -> list[list[Any]]:
 
 
 def consume(subject: Subject, workload: Workload, steps: Sequence[Step], limit: float) -> float:
-    """Parse a response and check the result; the seconds it took. Raises TooSlow, or ValueError where it is wrong."""
+    """Parse a response and check the result; the seconds it took. Raises TooSlow or WrongResult."""
     content: list[str] = []
     arguments: dict[int, list[str]] = {}
     step = subject.open()
