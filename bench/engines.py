@@ -39,12 +39,13 @@ class Subject(Protocol):
 
 
 def tokenizer() -> Any:
-    """A tiny one that has the families' markers as single tokens."""
+    """A tiny one that has the families' markers as single tokens, as vLLM's server has it: its vocabulary is kept."""
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "scripts"))
     from tiny_model import tiny_model
     from transformers import AutoTokenizer
+    from vllm.tokenizers.hf import get_cached_tokenizer
 
-    return AutoTokenizer.from_pretrained(str(tiny_model()))
+    return get_cached_tokenizer(AutoTokenizer.from_pretrained(str(tiny_model())))
 
 
 def steps_of(chunks: Sequence[str], tokenizer: Any) -> list[Step]:
@@ -63,7 +64,7 @@ def recorded(workload: Workload, steps: Sequence[Step]) -> list[list[Any]]:
 
 
 def consume(subject: Subject, workload: Workload, steps: Sequence[Step], limit: float) -> float:
-    """Parse a response and check the result; the seconds it took. Raises TooSlow, or ValueError where it is wrong."""
+    """Parse a response and check the result; the seconds it took. Raises TooSlow or WrongResult."""
     content: list[str] = []
     arguments: dict[int, list[str]] = {}
     step = subject.open()

@@ -59,7 +59,8 @@ def _by_size(grid: dict[str, Any], path: Path) -> None:
         axis.set(xscale="log", yscale="log", title=dialect, xticks=(1, 4, 16, 64), xticklabels=("1", "4", "16", "64"))
         axis.minorticks_off()
         axis.grid(alpha=0.3)
-    figure.supxlabel("string argument, KB")
+    for axis in axes[-1]:
+        axis.set_xlabel("string argument, KB")
     figure.supylabel("microseconds of a 4-character chunk")
     handles, labels = axes.flat[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=6)

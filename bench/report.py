@@ -138,7 +138,7 @@ def cell(found: dict[str, Any], limit: float) -> str:
     if "us" in found:
         return _short(found["us"])
     if found["why"] == "over":
-        return f"over {limit:.0f} s" + ("" if found["run"] else ", not run")
+        return "timed out" if found["run"] else f"over {limit:.0f} s, not run"
     return str(found["why"])
 
 

@@ -21,8 +21,9 @@ PROSE = "The north gate was closed in the storm, so the carts took the lower roa
 CODE = 'for name in sorted(names):\n    if limit < 3 and name != "":\n        total[name] = {"n": 1}\n'
 DENSE = "a <b> { c < d } <<e>> {{f}} </g> {h} i<j k{l "
 STRING = {"type": "string"}
-# Tags of the families that spell them with ordinary tokens.
-_TAG = r"</?(?:parameter|function|invoke|arg_key|arg_value)\b[^<>\n]*>"
+# Tags that some families spell with ordinary tokens, and control tokens in the middle of a template.
+_TAG = r"</?(?:｜DSML｜)?(?:parameter|function|invoke|arg_key|arg_value)\b[^<>\n]*>"
+_TOKEN = r"<[|｜][^<>|｜\n]{1,40}[|｜]>"
 
 
 def tool(properties: Mapping[str, Any]) -> dict[str, Any]:
@@ -33,6 +34,10 @@ def tool(properties: Mapping[str, Any]) -> dict[str, Any]:
 
 
 FILE = tool({"path": STRING, "content": STRING})
+
+
+class WrongResult(ValueError):
+    """A parser made something else of a response."""
 
 
 @dataclass(frozen=True)
@@ -66,18 +71,25 @@ class Workload:
         return chunks
 
     def check(self, content: str | None, arguments: Sequence[str]) -> None:
-        """Raise ValueError unless the result is right."""
+        """Raise WrongResult unless it is right."""
         if (content or None) != self.content:
-            raise ValueError(f"{self.dialect}, {self.name}: wrong content")
-        if [json.loads(text) for text in arguments] != [dict(call) for call in self.calls]:
-            raise ValueError(f"{self.dialect}, {self.name}: wrong calls")
+            raise WrongResult(f"{self.dialect}, {self.name}: wrong content")
+        if [_loads(text) for text in arguments] != [dict(call) for call in self.calls]:
+            raise WrongResult(f"{self.dialect}, {self.name}: wrong calls")
+
+
+def _loads(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
 
 
 @lru_cache(maxsize=256)
 def _markers(dialect: str) -> re.Pattern[str]:
     """The dialect's markers, and tags."""
     texts = sorted((text for text in spellings(get_dialect(dialect)) if _is_marker(text)), key=len, reverse=True)
-    return re.compile("|".join([*map(re.escape, texts), _TAG]))
+    return re.compile("|".join([*map(re.escape, texts), _TAG, _TOKEN]))
 
 
 def _is_marker(text: str) -> bool:

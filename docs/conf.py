@@ -18,7 +18,7 @@ NAVIGATION = {
               "docs/migration"),
     "Run": ("docs/operations", "docs/settings", "docs/troubleshooting", "docs/compatibility"),
     "Understand": ("docs/theory", "docs/rules", "docs/dialects", "docs/structural_tags"),
-    "Evidence": ("docs/benchmarks", "docs/reliability", "docs/peers", "bench/results", "bench/lmdeploy", "bench/tags"),
+    "Evidence": ("docs/benchmarks", "docs/reliability", "docs/peers", "bench/tags"),
     "Contribute": ("CONTRIBUTING", "docs/new_dialect", "docs/lmdeploy_upstream", "CHANGELOG"),
 }
 TITLES = {"README": "On one page"}

@@ -177,10 +177,11 @@ def install_bench(environment: Environment) -> None:
     there = environment.versions()
     if any(there.get(wanted.split("==")[0]) != wanted.split("==")[1] for wanted in BENCH):
         environment.uv(", ".join(BENCH), "--no-deps", *BENCH)
-    if "matplotlib" not in there or "orjson" not in there:
-        numpy = environment.path / "toolglot-numpy.txt"
-        numpy.write_text(f"numpy=={there['numpy']}\n", encoding="utf-8")
-        environment.uv("matplotlib, orjson", "matplotlib", "orjson", "-c", str(numpy))
+    needed = [name for name in ("matplotlib", "orjson") if name not in there]
+    if needed:
+        numpy = environment.path / "toolglot-numpy.txt"  # vLLM's stays
+        numpy.write_text(f"numpy=={there['numpy']}\n" if "numpy" in there else "", encoding="utf-8")
+        environment.uv(", ".join(needed), *needed, "-c", str(numpy))
 
 
 def _wanted(requirement: str) -> bool:

@@ -320,15 +320,12 @@ def test_a_model(model: str, dialect: str, thinks: str, lmdeploy: str, architect
 
 
 def test_figures() -> None:
-    """What the pages count is counted; the README's measurements are those of the bench."""
+    """What the pages count is counted. Measurements are the bench's: test_bench.py."""
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     count = len(list_dialects())
     assert f"{count} of them, with {len(all_lines()):,} test cases" in readme
     assert f"the formats of {count} model families" in (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
     assert f"for {count} dialects" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    measured = (ROOT / "bench" / "results.md").read_text(encoding="utf-8").splitlines()
-    rows = [row for row in readme.splitlines() if re.match(r"\| \w+ \| .* (K|M)B", row)]
-    assert len(rows) >= 8 and [row for row in rows if row not in measured] == []
     lines = len((ROOT / "lmdeploy_plugin" / "autoload.py").read_text(encoding="utf-8").splitlines())
     for page in ("README.md", "docs/lmdeploy.md", "docs/operations.md"):
         assert f"{lines} lines" in (ROOT / page).read_text(encoding="utf-8")
