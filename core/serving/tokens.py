@@ -87,7 +87,12 @@ def is_special(tokenizer: Any, dialect: Dialect, calls: bool) -> bool:
     """Whether the engine would remove markers of the dialect from the text."""
     if tokenizer is None:
         return dialect.keep_special and (calls or dialect.messages is not None)
-    return any(_is_marker(token, dialect, calls) for token in special_tokens(tokenizer).values())
+    known = remembered(tokenizer)
+    key = ("is special", dialect.name, calls)
+    if key not in known:
+        known[key] = any(_is_marker(token, dialect, calls) for token in special_tokens(tokenizer).values())
+    found: bool = known[key]
+    return found
 
 
 def stray_tokens(tokenizer: Any, dialect: Dialect, calls: bool) -> dict[int, str]:
