@@ -72,7 +72,7 @@ class Tag:
             self._begin = buf.base + buf.scan
         begin = self._begin - buf.base
         run = _TAG_RUN(buf.text, buf.scan)
-        end = run.end() if run else buf.scan
+        end = min(run.end() if run else buf.scan, begin + _TAG_LIMIT + 1)  # the run begins at the chunk
         buf.examined += end - buf.scan + 1
         buf.scan = end
         if end - begin > _TAG_LIMIT:
