@@ -90,7 +90,8 @@ def raw_values(payload: Tagged, arguments: Arguments, key: str, schema: dict[str
             found += [(_word(words, kind_of(value)), const(write(text))) for value, text in usable]
         elif member.get("type") == "string" or not member:
             others = [] if words else [each for each in members if each is not member]
-            found.append((_word(words, "string"), string_text(arguments, key, member, others, markup, firsts)))
+            text = string_text(arguments, key, member, others, markup, firsts, padded=payload.padded)
+            found.append((_word(words, "string"), text))
         else:
             found.append((_word(words, member["type"]), json_value(arguments, member, f"/{key}", markup)))
     if not found:
@@ -148,6 +149,8 @@ def _markup(payload: Tagged) -> list[str]:
 def _text_of(value: Any, types: frozenset[str], payload: Tagged) -> str | None:
     """The raw text that the parser reads as this value; None where there is none."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    if payload.padded and text.startswith(("\n", "\r\n")):
+        return None
     if payload.words:
         return text  # the format says its type
     read = json.loads(convert(text, types, python_words=payload.python_words)[0])
@@ -161,8 +164,11 @@ def string_text(
     others: Sequence[Mapping[str, Any]],
     markup: Sequence[str],
     firsts: str,
+    *,
+    padded: bool = False,
 ) -> Format:
-    """Text of a string. ``others``: the members of its union, which the parser may take the text for."""
+    """Text of a string. ``others``: the members of its union, which the parser may take the text for. ``padded``: a
+    newline that begins the text is not part of it, so it counts for no ``minLength``."""
     pattern = schema.get("pattern") or FORMATS.get(schema.get("format", ""))
     if pattern is not None:
         whole = rewrite_pattern(pattern, firsts)
@@ -178,6 +184,8 @@ def string_text(
     elif most is not None:
         text["max_chars"] = most - least  # not enforced before 0.2.6
     start = f"[^{_class(firsts)}]{{{least}}}" if least else ""
+    if least and padded:
+        start = f"[^{_class(firsts)}\\r\\n]" + (f"[^{_class(firsts)}]{{{least - 1}}}" if least > 1 else "")
     limited = [each for each in others if each.get("type") in _LIMITS and each.keys() & _LIMITS[each["type"]]]
     if limited:
         # Text that reads as a number (or object, array) which the schema refuses: it does not begin like one.
