@@ -1,6 +1,6 @@
 """Check the package as a user gets it: what the wheel holds, and that it works with nothing else installed.
 
-    python scripts/check_package.py      # needs `build` and `uv`; uses every Python of 3.10 to 3.13 found
+    python scripts/check_package.py      # needs `build` and `uv`, which fetches `twine`; uses every Python of 3.10 to 3.13 found
 
 For each Python an empty environment gets the wheel, another one an editable install. Both must import
 toolglot.core and parse a response from outside the checkout, with no other distribution there and no other
@@ -95,6 +95,8 @@ def build_wheel(sources: Path, target: Path) -> Path:
     """Build the wheel by way of a source distribution, as a release does."""
     run([sys.executable, "-m", "build", "--installer", "uv", "--outdir", target, sources])
     (wheel,) = target.glob("*.whl")
+    (source,) = target.glob("*.tar.gz")
+    run([sys.executable, "-m", "uv", "tool", "run", "twine", "check", "--strict", wheel, source])
     return wheel
 
 
