@@ -1,6 +1,8 @@
 """Check the package as a user gets it: what the wheel holds, and that it works with nothing else installed.
 
-    python scripts/check_package.py      # needs `build` and `uv`, which fetches `twine`; uses every Python of 3.10 to 3.13 found
+    python scripts/check_package.py      # needs `build` and `uv`, which fetches `twine`
+
+Uses every Python of 3.10 to 3.13 that is found.
 
 For each Python an empty environment gets the wheel, another one an editable install. Both must import
 toolglot.core and parse a response from outside the checkout, with no other distribution there and no other
