@@ -66,7 +66,7 @@ lmdeploy:
 closure:
 	$(VENV)/bin/python -m pytest tests/structural -n auto
 
-# Every schema under every choice, with and without reasoning: about half an hour on four cores.
+# Every schema under every choice, with and without reasoning: about a quarter of an hour on two cores, and the table.
 closure-full: install
 	TOOLGLOT_TEST_CLOSURE=full $(VENV)/bin/python -m pytest tests/structural -n auto
 	$(VENV)/bin/python tests/structural/closure_table.py --all
