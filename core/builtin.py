@@ -30,6 +30,9 @@ class BuiltinReader:
 
     passing = scanner = None  # see Reader
 
+    def expected(self, buf: Buffer) -> None:
+        """See Reader."""
+
     def feed(self, buf: Buffer, final: bool) -> Verdict:
         """Settle what can be; see Verdict."""
         if self._closers.search(buf, final) is None:

@@ -38,6 +38,9 @@ class CallObjectReader:
         """See Reader."""
         return self._literal.passing if self._literal is not None else None
 
+    def expected(self, buf: Buffer) -> None:
+        """See Reader."""
+
     def feed(self, buf: Buffer, final: bool) -> Verdict:
         """Settle what can be; see Verdict."""
         if self._literal is None:

@@ -55,6 +55,9 @@ class CallSyntaxReader:
         """See Reader."""
         return self._literal.passing if self._state == _VALUE and self._named else None
 
+    def expected(self, buf: Buffer) -> None:
+        """See Reader."""
+
     def feed(self, buf: Buffer, final: bool) -> Verdict:
         """Settle what can be; see Verdict."""
         while True:

@@ -68,6 +68,9 @@ class ElementsReader:
         """See Reader."""
         return self._grammar.passing if self._state == _TEXT and self._leaf is not None and self._leaf.passing else None
 
+    def expected(self, buf: Buffer) -> None:
+        """See Reader."""
+
     def feed(self, buf: Buffer, final: bool) -> Verdict:
         """Settle what can be; see Verdict."""
         while True:

@@ -13,16 +13,37 @@ The payload ends with its bracket; what may follow (a closer, surplus brackets) 
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 
 from .buffer import Buffer
 from .calls import Calls, Gate
+from .expected import Expected, Part
 from .head import NAME_LIMIT, is_name
 from .json_scanner import STRING_STOP, ArgumentsReader, JsonValueScanner
 from .markers import Verdict
 from .spec import Envelope
 
 _OPEN, _NEXT, _KEY, _COLON, _VALUE, _NAME, _ID, _ARGUMENTS, _SKIP, _SKIP_KEY = range(10)
+CHARACTERS = r'[^"\\]'  # of a string that holds no escape
 _LONG = object()  # a string longer than any name
+
+
+@lru_cache(maxsize=1024)
+def _expected(spec: Envelope, state: int, in_list: bool, named: bool) -> Expected | None:
+    """What is likely in a state, up to the name or, when that is known, up to the arguments."""
+    parts: list[Part] = []
+    if named and not spec.key_is_name:
+        parts = [((",", ""), ""), ((f'"{spec.arguments[0]}"',), ""), ((":",), "")]
+        first = {_KEY: 0, _COLON: 2}.get(state)
+    elif not named:
+        separator, bracket = spec.between.strip() or ",", {"array": ("[",), "either": ("[", "")}.get(spec.shape, ("",))
+        parts = [((separator,), ""), (("",) if in_list else bracket, ""), (("{",), "")]
+        parts += [] if spec.key_is_name else [((f'"{spec.name}"',), ""), ((":",), "")]
+        parts.append((('"',), CHARACTERS))
+        first = {_NEXT: 0, _OPEN: 1, _KEY: 3, _COLON: 4, _VALUE: 5, _NAME: 5}.get(state)
+    else:
+        return None
+    return Expected(parts[first:]) if first is not None and first < len(parts) else None
 
 
 class EnvelopeReader:
@@ -57,6 +78,12 @@ class EnvelopeReader:
     def scanner(self) -> JsonValueScanner | None:
         """See Reader."""
         return self._arguments.flowing if self._state == _ARGUMENTS else None
+
+    def expected(self, buf: Buffer) -> Expected | None:
+        """See Reader."""
+        if self._waiting or (self._named and self._given):
+            return None
+        return _expected(self._spec, self._state, self._in_list, self._named)
 
     def _emit(self, text: str) -> None:
         self._given = True

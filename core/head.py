@@ -13,10 +13,11 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from .buffer import Buffer
+from .expected import Expected, Part
 from .markers import Matcher, Verdict
 
 NAME_LIMIT = 256
-_NAME_RUN = re.compile(r"[\w.\-:/@$+]{1,257}").match  # one more than a name may have
+_NAME = r"[\w.\-:/@$+]"
 _SLOTS = ("name", "id", "key", "type", "index")
 _SLOT = re.compile(r"\{(" + "|".join(_SLOTS) + r")\}")
 _SEAM = re.compile(r"\n|(?<=>)(?=<)")
@@ -24,10 +25,17 @@ _END = -1  # matched the payload's first character instead of an optional litera
 _EMPTY = -2  # matched the end of a tag that closes itself
 
 
+def _run(characters: str) -> Callable[[str, int], re.Match[str] | None]:
+    return re.compile(f"{characters}{{1,{NAME_LIMIT + 1}}}").match  # one more than a name may have
+
+
+_NAME_RUN = _run(_NAME)
+
+
 class Head:
     """A compiled head template."""
 
-    __slots__ = ("literals", "open", "runs", "steps")
+    __slots__ = ("_expected", "characters", "literals", "open", "runs", "steps")
 
     def __init__(
         self,
@@ -47,10 +55,14 @@ class Head:
         self.open = False  # the last literal may be missing, and anything may follow
         # For each literal step: the literals that may stand there, and the step each leads to.
         self.literals: dict[int, Matcher[int]] = {}
+        self.characters: dict[int, str] = {}  # for each slot, the class of its characters
         self.runs: dict[int, Callable[[str, int], re.Match[str] | None]] = {}
+        self._expected: dict[int, Expected] = {}
         for at, step in enumerate(self.steps):
             if _is_slot(step):
-                self.runs[at] = _NAME_RUN if step in ("{name}", "{id}") else _key_run(self.steps[at + 1][0])
+                name = step in ("{name}", "{id}")
+                self.characters[at] = characters = _NAME if name else _key_characters(self.steps[at + 1][0])
+                self.runs[at] = _run(characters)
                 continue
             choices = [(spelling, at + 1) for spelling in self._spellings(at)]
             choices += [(other, at + 1) for literal, other in variants if literal == step]
@@ -68,6 +80,24 @@ class Head:
                 choices += [(text + blank + empty, _EMPTY) for text in last for blank in ("", " ")]
             self.literals[at] = Matcher(choices)
 
+    def parts(self, at: int) -> list[Part]:
+        """The template from a step on."""
+        parts: list[Part] = []
+        for number in range(at, len(self.steps)):
+            if number in self.characters:
+                literals = parts.pop()[0] if parts else ("",)
+                parts.append((literals, self.characters[number]))
+            else:
+                parts.append(((self.steps[number],), ""))
+        return parts
+
+    def expected(self, at: int) -> Expected:
+        """What a step waits for, and the rest up to the last literal, which ends the head."""
+        if at not in self._expected:
+            *parts, (ends, slot) = self.parts(at)
+            self._expected[at] = Expected([*parts, (ends, slot)], behind="") if slot else Expected(parts, ends)
+        return self._expected[at]
+
     def _spellings(self, at: int) -> list[str]:
         """A literal as the template has it, and with other quotes around the slots next to it."""
         literal = self.steps[at]
@@ -79,10 +109,10 @@ class Head:
         return list(dict.fromkeys(found))
 
 
-def _key_run(closer: str) -> Callable[[str, int], re.Match[str] | None]:
+def _key_characters(closer: str) -> str:
     """A key is less strict than a name: one line of anything but a bracket and what ends it."""
     ends = "\"'>" if closer == '"' else closer
-    return re.compile(f"[^<\n{re.escape(ends)}]{{1,257}}").match
+    return f"[^<\n{re.escape(ends)}]"
 
 
 def _is_slot(step: str) -> bool:
@@ -113,6 +143,16 @@ class HeadReader:
         self.closed = False  # the tag closed itself: nothing is inside
         self.missing = False  # the last literal, which may be
         self.slots: dict[str, str] = {}
+
+    @property
+    def expected(self) -> Expected:
+        """What is likely to come, while the head is not whole."""
+        return self._head.expected(self._at)
+
+    @property
+    def step(self) -> int:
+        """The step that is due."""
+        return self._at
 
     def feed(self, buf: Buffer, final: bool) -> Verdict:
         """DONE: the head ended at ``pos``. REFUTED: it failed at ``pos``. CUT only when ``final``."""
@@ -175,5 +215,5 @@ class HeadReader:
 
 def is_name(text: str) -> bool:
     """Whether the text is one run of name characters of legal length."""
-    run = _NAME_RUN(text)
+    run = _NAME_RUN(text, 0)
     return run is not None and run.end() == len(text) <= NAME_LIMIT

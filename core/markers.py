@@ -53,27 +53,32 @@ class Verdict(Enum):
 
 
 class Node:
-    """A trie node: either branches, or one remaining literal (``rest``) compared at C speed."""
+    """A trie node: the text that leads to it, compared at C speed, then the end of a literal or branches, or both."""
 
-    __slots__ = ("branches", "hit", "rest")
+    __slots__ = ("branches", "hit", "prefix")
 
-    def __init__(self, literals: list[tuple[str, int]]) -> None:
-        self.hit = -1  # literal that ends here
-        self.rest = ""
-        self.branches: dict[str, Node] = {}
-        for text, number in literals:
-            if not text:
-                self.hit = number
-        longer = [(text, number) for text, number in literals if text]
-        if len(longer) == 1 and self.hit < 0:
-            self.rest, self.hit = longer[0]
-            return
-        for first in dict.fromkeys(text[0] for text, _ in longer):
-            self.branches[first] = Node([(text[1:], number) for text, number in longer if text[0] == first])
+    def __init__(self, prefix: str, hit: int, branches: dict[str, Node]) -> None:
+        self.prefix = prefix
+        self.hit = hit  # literal that ends here, or -1
+        self.branches = branches
+
+    def behind(self, count: int) -> Node:
+        """The node without the characters of its text that have come."""
+        return Node(self.prefix[count:], self.hit, self.branches)
 
 
-def _rest(text: str, number: int) -> Node:
-    return Node([(text, number)])
+def _trie(literals: list[tuple[str, int]]) -> Node:
+    first, last = min(literals)[0], max(literals)[0]  # what these two share, all do
+    prefix = first[:_common(first, last, 0)]
+    hit = -1
+    groups: dict[str, list[tuple[str, int]]] = {}
+    for text, number in literals:
+        rest = text[len(prefix):]
+        if rest:
+            groups.setdefault(rest[0], []).append((rest[1:], number))
+        else:
+            hit = number
+    return Node(prefix, hit, {first: _trie(group) for first, group in groups.items()})
 
 
 def _common(literal: str, text: str, at: int) -> int:
@@ -95,16 +100,15 @@ class Matcher(Generic[T]):
     """A set of literals, each with a payload."""
 
     def __init__(self, literals: Iterable[tuple[str, T]]) -> None:
-        self._literals = dict(literals)
-        self._payloads = list(self._literals.values())
-        self._root = Node([(text, number) for number, text in enumerate(self._literals)])
-        if self._root.rest:  # a single literal: branch once, so that its first character can be searched
-            text, number = self._root.rest, self._root.hit
-            self._root = Node([])
-            self._root.branches[text[0]] = _rest(text[1:], number)
-        self.firsts = frozenset(text[0] for text in self._literals)
+        self.literals = dict(literals)
+        self._payloads = list(self.literals.values())
+        groups: dict[str, list[tuple[str, int]]] = {}
+        for number, text in enumerate(self.literals):
+            groups.setdefault(text[0], []).append((text[1:], number))
+        self._branches = {first: _trie(group) for first, group in groups.items()}  # by their first character
+        self.firsts = frozenset(groups)
         self._stop = char_class(self.firsts).search if self.firsts else None
-        self.longest = max(map(len, self._literals), default=0)
+        self.longest = max(map(len, self.literals), default=0)
 
     def search(
         self,
@@ -147,7 +151,7 @@ class Matcher(Generic[T]):
                 buf.examined += buf.start - buf.scan + 1
                 buf.scan = buf.start + 1
                 buf.end = -1
-                node = self._root.branches[text[buf.start]]
+                node = self._branches[text[buf.start]]
             if not self._walk(buf, node, final):
                 buf.hold = buf.start
                 return None
@@ -168,7 +172,7 @@ class Matcher(Generic[T]):
                     return None if final else Verdict.MORE
                 buf.start = start
                 buf.end = -1
-                child = self._root.branches.get(buf.text[start])
+                child = self._branches.get(buf.text[start])
                 if child is None:
                     return None
                 node = child
@@ -182,11 +186,11 @@ class Matcher(Generic[T]):
 
     def stands(self, text: str, at: int) -> bool:
         """Whether a literal stands at ``at``."""
-        return any(text.startswith(item, at) for item in self._literals)
+        return any(text.startswith(item, at) for item in self.literals)
 
     def begins(self, text: str, at: int) -> bool:
         """Whether the text from ``at`` to its end is the beginning of a literal, or nothing."""
-        return len(text) - at < max(self.longest, 1) and any(item.startswith(text[at:]) for item in self._literals)
+        return len(text) - at < max(self.longest, 1) and any(item.startswith(text[at:]) for item in self.literals)
 
     def _walk(self, buf: Buffer, node: Node, final: bool) -> bool:
         """Follow the trie from ``scan``. False: the text ended within a literal. True: ``found`` says which."""
@@ -199,21 +203,20 @@ class Matcher(Generic[T]):
             end = buf.end
             hit = self._hit_at(text[buf.start:end])
         while True:
-            rest = node.rest
-            if rest:
-                room = size - at
-                if room >= len(rest) and text.startswith(rest, at):
-                    buf.examined += len(rest)
-                    hit, end = node.hit, at + len(rest)
-                    break
-                if room >= len(rest) or final or not rest.startswith(text[at:]):
-                    buf.examined += _common(rest, text, at) + 1
-                    break
-                buf.examined += room
-                buf.node = _rest(rest[room:], node.hit)
-                buf.scan = size
-                buf.end = end
-                return False
+            prefix = node.prefix
+            if prefix:
+                if not text.startswith(prefix, at):
+                    room = size - at
+                    if room >= len(prefix) or final or not prefix.startswith(text[at:]):
+                        buf.examined += _common(prefix, text, at) + 1
+                        break
+                    buf.examined += room
+                    buf.node = node.behind(room)
+                    buf.scan = size
+                    buf.end = end
+                    return False
+                buf.examined += len(prefix)
+                at += len(prefix)
             if node.hit >= 0:
                 hit, end = node.hit, at
             if not node.branches:
@@ -221,7 +224,7 @@ class Matcher(Generic[T]):
             if at == size:
                 if final:
                     break
-                buf.node = node
+                buf.node = node.behind(len(prefix))
                 buf.scan = at
                 buf.end = end
                 return False
@@ -239,4 +242,4 @@ class Matcher(Generic[T]):
         return True
 
     def _hit_at(self, literal: str) -> int:
-        return list(self._literals).index(literal)
+        return list(self.literals).index(literal)

@@ -11,6 +11,7 @@ from functools import lru_cache
 
 from .buffer import Buffer
 from .calls import Calls, Gate
+from .expected import Expected
 from .head import HeadReader, compile_head
 from .json_scanner import ArgumentsReader, JsonValueScanner
 from .markers import Matcher, Verdict
@@ -46,6 +47,10 @@ class NamedReader:
     def scanner(self) -> JsonValueScanner | None:
         """See Reader."""
         return self._arguments.flowing if self._state == _JSON else None
+
+    def expected(self, buf: Buffer) -> Expected | None:
+        """See Reader."""
+        return self._head.expected if self._state == _HEAD else None
 
     def _emit(self, text: str) -> None:
         self._given = True

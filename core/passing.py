@@ -23,10 +23,11 @@ class Passing:
 
     ``possible`` is None where such text always needs the slow path, ``escape`` where nothing is escaped. A match that
     has a ``lastindex`` is no more than the beginning of something, the group ``half``. With ``lines`` it matters
-    whether text begins a line; newlines are then among what ``stop`` finds.
+    whether text begins a line; newlines are then among what ``stop`` finds. ``keeps`` says of text from such a match on
+    whether it still decides nothing.
     """
 
-    __slots__ = ("escape", "half", "lines", "possible", "stop")
+    __slots__ = ("escape", "half", "keeps", "lines", "possible", "stop")
 
     def __init__(
         self,
@@ -36,12 +37,14 @@ class Passing:
         *,
         half: int = 0,
         lines: bool = False,
+        keeps: Callable[[str], bool] | None = None,
     ) -> None:
         self.stop = stop
         self.possible = possible
         self.escape = escape
         self.half = half
         self.lines = lines
+        self.keeps = keeps
 
 
 ANYTHING = Passing(lambda text: None)  # nothing can matter

@@ -12,6 +12,7 @@ from .call_syntax import CallSyntaxReader
 from .calls import Calls
 from .elements import ElementsReader
 from .envelope import EnvelopeReader
+from .expected import Expected
 from .json_scanner import JsonValueScanner
 from .literal_strings import compile_ends
 from .markers import Verdict
@@ -32,6 +33,10 @@ class Reader(Protocol):
     @property
     def scanner(self) -> JsonValueScanner | None:
         """Follows JSON arguments that go out as written; None where the reader itself is needed."""
+        ...
+
+    def expected(self, buf: Buffer) -> Expected | None:
+        """What is likely to come from ``pos`` on, where text that begins it would settle nothing."""
         ...
 
     def feed(self, buf: Buffer, final: bool) -> Verdict:
@@ -58,6 +63,10 @@ class FirstCharReader:
     def scanner(self) -> JsonValueScanner | None:
         """See Reader."""
         return self._reader.scanner if self._reader is not None else None
+
+    def expected(self, buf: Buffer) -> Expected | None:
+        """See Reader."""
+        return self._reader.expected(buf) if self._reader is not None else None
 
     def feed(self, buf: Buffer, final: bool) -> Verdict:
         """See Reader."""

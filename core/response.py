@@ -18,7 +18,7 @@ from .deltas import ContentDelta, Delta, Message, ReasoningDelta, ToolCallDelta,
 from .errors import ConfigurationError
 from .json_scanner import JsonValueScanner
 from .machine import Machine
-from .passing import Passing, Search
+from .passing import ANYTHING, Passing, Search
 from .registry import get_dialect
 from .spec import Dialect, ReasoningCalls
 from .table import compile_table
@@ -134,10 +134,10 @@ class ResponseParser:
         self._stop: Search | None = None
         self._possible: Search | None = None
         self._escape: Callable[[str], str] | None = None
-        self._half = 0
-        self._lines = False
+        self._passing = ANYTHING
         self._tail = ""  # text of earlier chunks that no more than begins a literal, and is not in the buffer
-        self._awaited = ""  # the rest of the only literal that the machine can go on with
+        self._keeps: Callable[[str], bool] | None = None  # whether markup, from _begun on, decides nothing yet
+        self._begun = ""
         self._watched: tuple[str | None, Search | None] = (None, None)  # _first and _stop, without a tail
         self._run_delta: Callable[[str], Delta] = ContentDelta
         self._scanner: JsonValueScanner | None = None  # of JSON arguments, which go out as long as they last
@@ -158,11 +158,13 @@ class ResponseParser:
         if scanner is not None and text and not controls and scanner.passes(text):
             self._first = '"' if scanner.in_string else None
             return [self._run_delta(text)]
-        awaited = self._awaited
-        if awaited and text and not controls and awaited.startswith(text) and text != awaited:
-            self._tail += text
-            self._awaited = awaited[len(text):]
-            return []
+        keeps = self._keeps
+        if keeps is not None and text and not controls:
+            begun = self._begun + text
+            if len(begun) < AWAITING and keeps(begun):
+                self._begun = begun
+                self._tail += text
+                return []
         if self._done:
             raise ConfigurationError("feed() after finish(): a ResponseParser serves one response")
         if not text:
@@ -172,8 +174,7 @@ class ResponseParser:
             size = len(self._tail)
             text, self._tail = self._tail + text, ""
             controls = None if controls is None else [(start + size, end + size) for start, end in controls]
-        self._first = self._stop = self._possible = self._scanner = None
-        self._awaited = ""
+        self._first = self._stop = self._possible = self._scanner = self._keeps = None
         machine = self._machine
         machine.buf.append(text, controls)
         self._taken = taken
@@ -183,34 +184,35 @@ class ResponseParser:
 
     def _settled(self, text: str) -> list[Delta] | None:
         """What a chunk becomes in which nothing that matters begins, except perhaps at its end; None if it may."""
-        assert self._possible is not None
+        passing = self._passing
+        assert passing.possible is not None
         text = self._tail + text
-        found = self._possible(text)
+        found = passing.possible(text)
         if found is None:
-            if not self._tail and not self._lines:
-                return [self._run_delta(text if self._escape is None else self._escape(text))]
+            if not self._tail and not passing.lines:
+                return [self._run_delta(text if passing.escape is None else passing.escape(text))]
             self._tail = ""
-        elif found.lastindex is None:
-            return None
         else:
-            start = found.start(self._half)
-            text, self._tail = text[:start], text[start:]
+            start = found.start(passing.half if found.lastindex else 0)
+            text, tail = text[:start], text[start:]
+            if found.lastindex is None and (passing.keeps is None or len(tail) > AWAITING or not passing.keeps(tail)):
+                return None
+            self._tail = tail
         machine = self._machine
-        if self._lines and text:
+        if passing.lines and text:
             machine.line = text[-1] == "\n"
         # The next chunk is looked at together with what was held back, and with where it stands.
-        self._first, self._stop = (None, None) if self._tail or (self._lines and machine.line) else self._watched
+        self._first, self._stop = (None, None) if self._tail or (passing.lines and machine.line) else self._watched
         if not text:
             return []
-        return [self._run_delta(text if self._escape is None else self._escape(text))]
+        return [self._run_delta(text if passing.escape is None else passing.escape(text))]
 
     def finish(self, reason: str | None = None) -> list[Delta]:
         """Take the end of the input; ``reason`` is the engine's finish reason ("stop", "length", ...)."""
         if self._done:
             return []
         self._done = True
-        self._awaited = ""
-        self._first = self._stop = self._possible = self._scanner = None
+        self._first = self._stop = self._possible = self._scanner = self._keeps = None
         machine = self._machine
         machine.reason = reason
         if self._tail:
@@ -229,8 +231,7 @@ class ResponseParser:
         ``chunk`` is the one whose feed failed; it counts once, whether or not it was taken before that.
         """
         self._done = True
-        self._awaited = ""
-        self._first = self._stop = self._possible = self._scanner = None
+        self._first = self._stop = self._possible = self._scanner = self._keeps = None
         machine = self._machine
         buf = machine.buf
         start = buf.mark if 0 <= buf.mark < buf.pos else buf.pos
@@ -251,35 +252,40 @@ class ResponseParser:
         """Open the fast path where the rest of the text would pass through unchanged."""
         machine = self._machine
         buf = machine.buf
-        if buf.node is not None:
-            if buf.mark < 0 or buf.pos - buf.mark < AWAITING:
-                self._awaited = buf.node.rest
-            return
-        if buf.pos != len(buf.text) or buf.mark >= 0:
-            return
         reader = machine.reader
-        if reader is not None:
-            if machine.calls.streaming:
-                self._pass(reader.passing)
+        if buf.pos == len(buf.text) and buf.mark < 0:
+            if reader is None:
+                region = machine.in_text
+                if region is not None:
+                    if region.pair is not None:
+                        self._first, self._second = region.pair
+                    self._pass(region.passing)
+                    self._run_delta = ReasoningDelta if region.channel == "reasoning" else ContentDelta
+                    return
+            elif machine.calls.streaming:
                 self._scanner = scanner = reader.scanner
                 if scanner is not None:
                     self._first, self._second = '"' if scanner.in_string else None, "\\"
-                self._run_delta = partial(ToolCallDelta, machine.calls.count - 1, None, None)
+                passing = reader.passing
+                if passing is not None:
+                    self._pass(passing)
+                if scanner is not None or passing is not None:
+                    self._run_delta = partial(ToolCallDelta, machine.calls.count - 1, None, None)
+                    return
+        if len(buf.text) - (buf.pos if buf.mark < 0 else buf.mark) >= AWAITING:
             return
-        region = machine.in_text
-        if region is not None:
-            if region.pair is not None:
-                self._first, self._second = region.pair
-            self._pass(region.passing)
-            self._run_delta = ReasoningDelta if region.channel == "reasoning" else ContentDelta
+        expected = reader.expected(buf) if reader is not None else None
+        if expected is not None:
+            self._keeps, self._begun = expected.keeps, buf.text[buf.pos:]
+        elif buf.node is not None:
+            self._keeps, self._begun = buf.node.prefix[:-1].startswith, ""
 
-    def _pass(self, passing: Passing | None) -> None:
-        if passing is not None:
-            self._stop, self._possible, self._escape = passing.stop, passing.possible, passing.escape
-            self._half, self._lines = passing.half, passing.lines
-            self._watched = self._first, self._stop
-            if passing.lines and self._machine.line:
-                self._first = self._stop = None
+    def _pass(self, passing: Passing) -> None:
+        self._passing = passing
+        self._stop, self._possible, self._escape = passing.stop, passing.possible, passing.escape
+        self._watched = self._first, self._stop
+        if passing.lines and self._machine.line:
+            self._first = self._stop = None
 
 
 def prompt_opens_reasoning(dialect: str | Dialect, prompt: str) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import lru_cache
 
+from .expected import beginnings_of
 from .markers import Marker, Matcher, char_class
 from .passing import ANYTHING, Passing, beginnings
 from .spec import Call, Dialect, Edge, Goto, Push, ReasoningCalls, Region, Sink, Skip
@@ -56,7 +57,8 @@ class CompiledRegion:
         stops = {text[0] for text in inside}.union(lines)
         self.passing = ANYTHING
         if stops:
-            self.passing = Passing(char_class(stops).search, beginnings(inside), lines=bool(lines))
+            keeps = beginnings_of(inside).__contains__
+            self.passing = Passing(char_class(stops).search, beginnings(inside), lines=bool(lines), keeps=keeps)
         pair = sorted(stops)
         self.pair = (pair[0], pair[-1]) if 1 <= len(pair) <= 2 else None  # the same as plain characters
 

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from .buffer import Buffer
 from .calls import Calls, Gate, ObjectWriter
+from .expected import Expected
 from .head import HeadReader
 from .json_scanner import ArgumentsReader, JsonValueScanner
 from .markers import Verdict
@@ -68,13 +69,28 @@ class TaggedReader:
     def passing(self) -> Passing | None:
         """See Reader."""
         if self._state == _VALUE and self._encoder is not None and self._encoder.streaming and not self._guard.fresh:
-            return self._grammar.passing
+            return self._grammar.passing if self._closers is self._grammar.closers else self._grammar.cdata_passing
         return None
 
     @property
     def scanner(self) -> JsonValueScanner | None:
         """See Reader."""
         return self._json.flowing if self._json is not None and self._state == _JSON else None
+
+    def expected(self, buf: Buffer) -> Expected | None:
+        """See Reader."""
+        state = self._state
+        if state == _VALUE:
+            if self._closers is not self._grammar.closers or (buf.found is None and self._spec.control):
+                return None
+            return self._grammar.closing if buf.found is not None or buf.node is not None else None
+        if self._json is not None:
+            return None
+        if state == _BETWEEN:
+            return self._grammar.expected(0)
+        if state == _KEY:
+            return self._grammar.expected(self._key.step)
+        return self._head.expected if state == _HEAD else None
 
     def feed(self, buf: Buffer, final: bool) -> Verdict:
         """Settle what can be; see Verdict."""

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from enum import Enum
 from functools import lru_cache
 
+from .expected import Expected, beginnings_of
 from .head import Head, compile_head
 from .markers import Matcher
 from .passing import Passing, beginnings
@@ -98,8 +99,14 @@ class TaggedGrammar:
         self.text_word = dict(spec.words).get("string")
         firsts = "".join(re.escape(char) for char in sorted(self.closers.firsts.union("]" if spec.xml else "")))
         stop = re.compile(f"[{firsts}]|{NEEDS_ESCAPE.pattern}").search
-        literals = [*closers, "]]>"] if spec.xml else closers
-        self.passing = Passing(stop, beginnings(literals), escape_json)
+        closes = [text for text, kind in closers.items() if kind.kind is Kind.CLOSE]
+        # What the value's closer may be followed by counts before the closer does.
+        spelled = [close + text for text in rest]  # as the template has it
+        self.closing = Expected([(closes, "")], rest, others=[*closers, *spelled], before="")
+        keeps = beginnings_of(closers).__contains__ if spec.control else self.closing.keeps
+        self.passing = Passing(stop, beginnings(closers), escape_json, keeps=keeps)
+        self.cdata_passing = Passing(stop, beginnings(["]]>"]), escape_json)
+        self._expected: dict[int, Expected] = {}
         # The opening of an argument as the template has it, and a value on one line that needs no second look, up to
         # its closer. They save steps where they match; the rest is read step by step.
         ahead = rf"\n?(?:{'|'.join(re.escape(text) for text in (opener, tail, *outers) if text)})"
@@ -112,6 +119,15 @@ class TaggedGrammar:
             line = f"([^{firsts}{NEEDS_ESCAPE.pattern[1:-1]}]{{0,128}})"
             self.opening = re.compile(rf"\n?{re.escape(opener)}([^\s<>\"']{{1,128}}){re.escape(steps[2])}").match
             self.whole = re.compile(f"{lead}{line}{frame}{re.escape(closer)}(?={ahead})").match
+
+    def expected(self, at: int) -> Expected:
+        """What is likely from a step of an argument's head on, up to the value; at the first one the call may end."""
+        if at not in self._expected:
+            parts, others = self.argument.parts(at), tuple(self.between.literals) if at == 0 else ()
+            if any(other.startswith(self.argument.steps[0]) for other in others if other != self.argument.steps[0]):
+                parts = []  # what stands behind the opener decides what it opens
+            self._expected[at] = Expected(parts, others=others, behind=r"\n?" if self.lead else "")
+        return self._expected[at]
 
     def written(self, word: str | None) -> Written:
         """What an argument's {type} says about its value."""
