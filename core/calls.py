@@ -8,7 +8,7 @@ first, indices are contiguous from zero and no two calls interleave.
 
 from __future__ import annotations
 
-import uuid
+import os
 from collections import Counter
 from collections.abc import Callable, Mapping
 from enum import Enum
@@ -33,7 +33,7 @@ MIN_HELD = 1024  # enough for an opener, blanks and a name
 
 def default_id(name: str, index: int) -> str:
     """The id of a call where neither the format nor the engine has one."""
-    return "call_" + uuid.uuid4().hex[:24]
+    return "call_" + os.urandom(12).hex()
 
 
 class Calls:

@@ -13,77 +13,57 @@ The payload ends with its bracket; what may follow (a closer, surplus brackets) 
 from __future__ import annotations
 
 import json
-from functools import lru_cache
 
 from .buffer import Buffer
 from .calls import Calls, Gate
-from .expected import Expected, Part
+from .envelope_grammar import ARGUMENTS, COLON, ID, KEY, NAME, NEXT, OPEN, SKIP, SKIP_KEY, VALUE, compile_envelope
+from .expected import Expected
 from .head import NAME_LIMIT, is_name
 from .json_scanner import STRING_STOP, ArgumentsReader, JsonValueScanner
 from .markers import Verdict
 from .spec import Envelope
 
-_OPEN, _NEXT, _KEY, _COLON, _VALUE, _NAME, _ID, _ARGUMENTS, _SKIP, _SKIP_KEY = range(10)
-CHARACTERS = r'[^"\\]'  # of a string that holds no escape
+_decode = json.JSONDecoder(strict=False).decode
 _LONG = object()  # a string longer than any name
-
-
-@lru_cache(maxsize=1024)
-def _expected(spec: Envelope, state: int, in_list: bool, named: bool) -> Expected | None:
-    """What is likely in a state, up to the name or, when that is known, up to the arguments."""
-    parts: list[Part] = []
-    if named and not spec.key_is_name:
-        parts = [((",", ""), ""), ((f'"{spec.arguments[0]}"',), ""), ((":",), "")]
-        first = {_KEY: 0, _COLON: 2}.get(state)
-    elif not named:
-        separator, bracket = spec.between.strip() or ",", {"array": ("[",), "either": ("[", "")}.get(spec.shape, ("",))
-        parts = [((separator,), ""), (("",) if in_list else bracket, ""), (("{",), "")]
-        parts += [] if spec.key_is_name else [((f'"{spec.name}"',), ""), ((":",), "")]
-        parts.append((('"',), CHARACTERS))
-        first = {_NEXT: 0, _OPEN: 1, _KEY: 3, _COLON: 4, _VALUE: 5, _NAME: 5}.get(state)
-    else:
-        return None
-    return Expected(parts[first:]) if first is not None and first < len(parts) else None
 
 
 class EnvelopeReader:
     """Reads the objects of one block."""
 
     __slots__ = (
-        "_arguments", "_calls", "_comma", "_confirm", "_given", "_id", "_in_list", "_key", "_known", "_named",
-        "_separators", "_skipped", "_skipper", "_spec", "_state", "_waiting",
+        "_arguments", "_calls", "_comma", "_confirm", "_given", "_grammar", "_id", "_in_list", "_key", "_known",
+        "_named", "_skipped", "_skipper", "_spec", "_state", "_waiting",
     )  # fmt: skip
 
     def __init__(self, spec: Envelope, calls: Calls, confirm: bool) -> None:
         self._spec = spec
+        self._grammar = compile_envelope(spec)
         self._calls = calls
         self._confirm = confirm
         self._waiting = ""  # the name, where arguments have to confirm it
         self._id: str | None = None
-        self._state = _OPEN
+        self._state = OPEN
         self._in_list = False
         self._known = False  # the block holds at least one call
-        self._separators = (",", spec.between.strip() or ",")
         self._comma = False  # the separator of two objects was seen
         self._key = ""
         self._skipped = 0  # characters of members that are neither name nor arguments
         self._named = False  # the name of the object in progress is known
         self._given = False  # its arguments have been seen
-        self._arguments = ArgumentsReader(self._emit)
-        self._skipper = JsonValueScanner()
+        self._arguments: ArgumentsReader  # of the object in progress
+        self._skipper: JsonValueScanner  # of the member in progress
 
     passing = None  # see Reader
 
     @property
     def scanner(self) -> JsonValueScanner | None:
         """See Reader."""
-        return self._arguments.flowing if self._state == _ARGUMENTS else None
+        return self._arguments.flowing if self._state == ARGUMENTS else None
 
     def expected(self, buf: Buffer) -> Expected | None:
         """See Reader."""
-        if self._waiting or (self._named and self._given):
-            return None
-        return _expected(self._spec, self._state, self._in_list, self._named)
+        named = self._named or self._waiting != ""
+        return None if named and self._given else self._grammar.expected(self._state, self._in_list, named)
 
     def _emit(self, text: str) -> None:
         self._given = True
@@ -96,14 +76,14 @@ class EnvelopeReader:
         """Settle what can be; see Verdict."""
         while True:
             state = self._state
-            if state == _ARGUMENTS:
+            if state == ARGUMENTS:
                 ended = self._arguments.feed(buf, final)
                 if not ended:
                     return self._finish(buf) if final else Verdict.MORE
                 if self._arguments.unwrapped:
                     self._calls.anomalies["string_arguments"] += 1
-                self._state = _KEY
-            elif state in (_SKIP, _SKIP_KEY):
+                self._state = KEY
+            elif state in (SKIP, SKIP_KEY):
                 start = buf.pos
                 end = self._skipper.feed(buf.text, start)
                 buf.examined += end - buf.pos + 1
@@ -111,15 +91,15 @@ class EnvelopeReader:
                 self._skipped += end - start
                 if not self._skipper.done:
                     return self._finish(buf) if final else Verdict.MORE
-                self._state = _KEY if state == _SKIP else _COLON
-            elif state in (_NAME, _ID):
+                self._state = KEY if state == SKIP else COLON
+            elif state in (NAME, ID):
                 text = self._string(buf)
                 if text is None:
                     return self._finish(buf) if final else Verdict.MORE
-                verdict = self._read_id(buf, text) if state == _ID else self._read_name(buf, text)
+                verdict = self._read_id(buf, text) if state == ID else self._read_name(buf, text)
                 if verdict is not None:
                     return verdict
-            elif state == _NEXT:
+            elif state == NEXT:
                 verdict = self._next(buf, final)
                 if verdict is not None:
                     return verdict
@@ -134,28 +114,40 @@ class EnvelopeReader:
         """One structural character at ``pos``, which is no blank. None: go on."""
         char = buf.text[buf.pos]
         state = self._state
-        if state == _OPEN:
+        if state == OPEN:
             if char == "[" and not self._in_list and self._spec.shape != "object":
                 self._in_list = True
             elif char == "{" and (self._in_list or self._spec.shape != "array"):
                 self._start(buf)
+                opening = self._grammar.opening(buf.text, buf.pos)
+                if opening is not None:
+                    buf.examined += opening.end() - buf.pos
+                    buf.advance(opening.end())
+                    return self._read_name(buf, opening[1])
             else:
                 return Verdict.REFUTED
             buf.advance(buf.pos + 1)
-        elif state == _KEY:
+        elif state == KEY:
             if char == '"':
                 return self._read_key(buf)
             if char == "}":
                 return self._end_object(buf)
             if char != ",":
                 return self._stray()
+            given = None if self._given else self._grammar.arguments(buf.text, buf.pos)
+            if given is not None and (self._named or self._waiting):
+                self._key = self._spec.arguments[0]
+                self._state = VALUE
+                buf.examined += given.end() - buf.pos
+                buf.advance(given.end())
+                return None
             buf.advance(buf.pos + 1)
-        elif state == _COLON:
+        elif state == COLON:
             if char != ":":
                 return self._stray()
             buf.advance(buf.pos + 1)
-            self._state = _VALUE
-        else:  # _VALUE
+            self._state = VALUE
+        else:  # VALUE
             return self._value(char)
         return None
 
@@ -166,7 +158,7 @@ class EnvelopeReader:
         self._id = None
         self._skipped = 0
         self._arguments = ArgumentsReader(self._emit)
-        self._state = _KEY
+        self._state = KEY
 
     def _read_key(self, buf: Buffer) -> Verdict | None:
         key = self._string(buf)
@@ -177,31 +169,29 @@ class EnvelopeReader:
                 return self._too_long(buf)
             self._skipper = JsonValueScanner()
             self._key = ""
-            self._state = _SKIP_KEY
+            self._state = SKIP_KEY
             return None
         assert isinstance(key, str)
         if self._spec.key_is_name and not self._named:
-            key, verdict = self._spec.arguments[0], self._read_name(buf, key)
-            if verdict is not None:
-                return verdict
+            return self._read_name(buf, key)
         self._key = key
-        self._state = _COLON
+        self._state = COLON
         return None
 
     def _value(self, char: str) -> Verdict | None:
         """Choose how to read the value that begins with ``char``."""
         if self._key == self._spec.name and not self._named and not self._waiting and char == '"':
-            self._state = _NAME
+            self._state = NAME
         elif self._key in self._spec.arguments and not self._given:
-            self._state = _ARGUMENTS
+            self._state = ARGUMENTS
             if self._waiting:
                 return self._begin(self._waiting)
         elif self._spec.id and self._key == self._spec.id and not self._named and char == '"':
-            self._state = _ID
+            self._state = ID
         else:
             self._skipper = JsonValueScanner()
             self._skipped += len(self._key)
-            self._state = _SKIP
+            self._state = SKIP
         return None
 
     def _string(self, buf: Buffer) -> object:
@@ -218,8 +208,10 @@ class EnvelopeReader:
                 buf.examined += found.end() - before
                 raw = text[buf.pos:found.end()]
                 buf.advance(found.end())
+                if "\\" not in raw:
+                    return raw[1:-1]
                 try:
-                    return str(json.loads(raw, strict=False))
+                    return str(_decode(raw))
                 except ValueError:
                     return raw[1:-1]
             if found.end() == len(text):
@@ -239,7 +231,7 @@ class EnvelopeReader:
         if text is _LONG:
             return self._too_long(buf)
         self._id = str(text)
-        self._state = _KEY
+        self._state = KEY
         return None
 
     def _read_name(self, buf: Buffer, name: object) -> Verdict | None:
@@ -247,7 +239,9 @@ class EnvelopeReader:
             return self._too_long(buf)
         if not isinstance(name, str) or not is_name(name):
             return self._nameless()
-        self._state = _KEY
+        self._state = KEY
+        if self._spec.key_is_name:
+            self._key, self._state = self._spec.arguments[0], COLON
         if self._confirm and not self._given:
             self._waiting = name
             return None
@@ -265,7 +259,7 @@ class EnvelopeReader:
             return Verdict.REFUTED
         self._calls.drop("nameless_call")
         self._named = True
-        self._state = _KEY
+        self._state = KEY
         return None
 
     def _end_object(self, buf: Buffer) -> Verdict | None:
@@ -278,7 +272,7 @@ class EnvelopeReader:
         buf.advance(buf.pos + 1)
         self._end(True)
         self._named = False
-        self._state = _NEXT
+        self._state = NEXT
         return None
 
     def _next(self, buf: Buffer, final: bool) -> Verdict | None:
@@ -287,7 +281,7 @@ class EnvelopeReader:
             return Verdict.DONE
         text = buf.text
         at = buf.blanks()
-        if text[at : at + 1] in self._separators and not self._comma:
+        if text[at : at + 1] in self._grammar.separators and not self._comma:
             self._comma = True
             buf.scan = at + 1
             at = buf.blanks()
@@ -303,7 +297,7 @@ class EnvelopeReader:
         buf.mark = buf.pos  # refuted on its own, without the calls before it
         self._calls.tentative(textual=False)
         buf.advance(at)
-        self._state = _OPEN
+        self._state = OPEN
         return None
 
     def _stray(self) -> Verdict:
@@ -330,7 +324,7 @@ class EnvelopeReader:
 
     def _skip_half(self) -> None:
         """A key whose value never came."""
-        if self._state in (_COLON, _VALUE):
+        if self._state in (COLON, VALUE):
             self._skipped += len(self._key)
 
     def _end(self, complete: bool) -> None:
