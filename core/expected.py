@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-__all__ = ["Expected", "beginnings_of"]
+__all__ = ["ROOM", "Expected", "beginnings_of"]
 
 _BLANKS = r"[ \t\r\n]*"
-_ROOM = 256  # characters of a name or key
+ROOM = 256  # characters of a name or key
 
 # One or more spellings of a literal, and the character class of the slot behind it, "" for none.
 Part = tuple[Sequence[str], str]
@@ -51,7 +51,7 @@ class Expected:
         for spellings, slot in reversed(parts):
             seam, rest = (_BLANKS, f"(?:{pattern})?") if pattern else (behind, "")
             if slot:
-                pattern = rf"({_either(spellings)}){_BLANKS}(?:({slot}{{1,{_ROOM}}}){seam}{rest})?"
+                pattern = rf"({_either(spellings)}){_BLANKS}(?:({slot}{{1,{ROOM}}}){seam}{rest})?"
                 stages.append(frozenset())
             else:
                 pattern = f"({_either(spellings)}){seam}{rest}"
@@ -67,3 +67,7 @@ class Expected:
         begun = self._begun(text)
         assert begun is not None
         return text[begun.end():] in self._next[begun.lastindex or 0]
+
+    def stands_at_end(self, text: str, at: int) -> bool:
+        """Whether a beginning of it, and nothing else, stands at ``at``; False for a long one, to look at it once."""
+        return len(text) - at < ROOM and self.keeps(text[at:])

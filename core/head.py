@@ -12,12 +12,13 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 
-from .buffer import Buffer
+from .buffer import BLANKS, Buffer
 from .expected import Expected, Part
 from .markers import Matcher, Verdict
 
 NAME_LIMIT = 256
 _NAME = r"[\w.\-:/@$+]"
+Run = Callable[[str, int], "re.Match[str] | None"]
 _SLOTS = ("name", "id", "key", "type", "index")
 _SLOT = re.compile(r"\{(" + "|".join(_SLOTS) + r")\}")
 _SEAM = re.compile(r"\n|(?<=>)(?=<)")
@@ -25,7 +26,7 @@ _END = -1  # matched the payload's first character instead of an optional litera
 _EMPTY = -2  # matched the end of a tag that closes itself
 
 
-def _run(characters: str) -> Callable[[str, int], re.Match[str] | None]:
+def _run(characters: str) -> Run:
     return re.compile(f"{characters}{{1,{NAME_LIMIT + 1}}}").match  # one more than a name may have
 
 
@@ -35,7 +36,7 @@ _NAME_RUN = _run(_NAME)
 class Head:
     """A compiled head template."""
 
-    __slots__ = ("_expected", "characters", "literals", "open", "runs", "steps")
+    __slots__ = ("_expected", "_whole", "characters", "literals", "open", "runs", "steps")
 
     def __init__(
         self,
@@ -56,8 +57,9 @@ class Head:
         # For each literal step: the literals that may stand there, and the step each leads to.
         self.literals: dict[int, Matcher[int]] = {}
         self.characters: dict[int, str] = {}  # for each slot, the class of its characters
-        self.runs: dict[int, Callable[[str, int], re.Match[str] | None]] = {}
+        self.runs: dict[int, Run] = {}
         self._expected: dict[int, Expected] = {}
+        self._whole: dict[int, Run] = {}
         for at, step in enumerate(self.steps):
             if _is_slot(step):
                 name = step in ("{name}", "{id}")
@@ -97,6 +99,22 @@ class Head:
             *parts, (ends, slot) = self.parts(at)
             self._expected[at] = Expected([*parts, (ends, slot)], behind="") if slot else Expected(parts, ends)
         return self._expected[at]
+
+    def whole(self, at: int) -> Run:
+        """Matches the template from a step on, with a group for each slot: several steps in one. Where nothing says
+        that the last slot is over, it matches nothing."""
+        if at not in self._whole:
+            last = "(?!)" if len(self.steps) - 1 in self.characters else ""
+            steps = (f"({self.characters[k]}{{1,{NAME_LIMIT}}})" if k in self.characters else self._only(k)
+                     for k in range(at, len(self.steps)))  # fmt: skip
+            self._whole[at] = re.compile(rf"[{BLANKS}]*".join(("", *steps)) + last).match
+        return self._whole[at]
+
+    def _only(self, at: int) -> str:
+        """A pattern of the step's literal where no longer one can stand, else one of nothing."""
+        literal = self.steps[at]
+        longer = any(other.startswith(literal) for other in self.literals[at].literals if other != literal)
+        return "(?!)" if longer else re.escape(literal)
 
     def _spellings(self, at: int) -> list[str]:
         """A literal as the template has it, and with other quotes around the slots next to it."""
@@ -157,6 +175,17 @@ class HeadReader:
     def feed(self, buf: Buffer, final: bool) -> Verdict:
         """DONE: the head ended at ``pos``. REFUTED: it failed at ``pos``. CUT only when ``final``."""
         steps = self._head.steps
+        if self._at == len(steps):
+            return Verdict.DONE
+        if not final and self._head.expected(self._at).stands_at_end(buf.text, buf.pos):
+            return Verdict.MORE
+        whole = self._head.whole(self._at)(buf.text, buf.pos)
+        if whole is not None:
+            slots = (step[1:-1] for step in steps[self._at:] if _is_slot(step))
+            self.slots.update(zip(slots, map(str.rstrip, whole.groups()), strict=True))
+            buf.examined += whole.end() - buf.pos
+            buf.advance(whole.end())
+            self._at = len(steps)
         while self._at < len(steps):
             step = steps[self._at]
             if _is_slot(step):

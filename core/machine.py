@@ -29,6 +29,7 @@ from . import headers, sections
 from .buffer import Buffer
 from .calls import Calls
 from .deltas import Output
+from .expected import Expected
 from .markers import Matcher, Verdict
 from .payloads import Reader, make_reader
 from .spec import Call, CallBlock, CallSyntax, Envelope, FirstChar, Goto, Named, Push, Sink, Skip
@@ -100,6 +101,18 @@ class Machine:
         if self._closing is not None or self.gap or self._skip or self.fresh:
             return None
         return region if region.sink is Sink.CONTENT or region.sink is Sink.REASONING else None
+
+    def expected(self) -> Expected | None:
+        """What is likely to come from ``pos`` on, where text that begins it would settle nothing."""
+        if self.reader is not None:
+            return self.reader.expected(self.buf)
+        if self._closing is not None:
+            closers = _closers(self._closing)
+            return None if closers is None else closers.expected
+        region = self.stack[-1]
+        if self.gap or (region.sink is Sink.SECTION and not self.noise):
+            return None if self._skip else region.after_call.expected
+        return None
 
     def advance(self, final: bool) -> None:
         """Settle what can be. With ``final`` everything."""

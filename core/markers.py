@@ -21,6 +21,7 @@ from enum import Enum
 from typing import Generic, Literal, TypeVar
 
 from .buffer import Buffer
+from .expected import Expected
 
 T = TypeVar("T")
 
@@ -109,6 +110,7 @@ class Matcher(Generic[T]):
         self.firsts = frozenset(groups)
         self._stop = char_class(self.firsts).search if self.firsts else None
         self.longest = max(map(len, self.literals), default=0)
+        self.expected = Expected((), self.literals)  # of ``after_blanks``
 
     def search(
         self,

@@ -274,7 +274,7 @@ class ResponseParser:
                     return
         if len(buf.text) - (buf.pos if buf.mark < 0 else buf.mark) >= AWAITING:
             return
-        expected = reader.expected(buf) if reader is not None else None
+        expected = machine.expected()
         if expected is not None:
             self._keeps, self._begun = expected.keeps, buf.text[buf.pos:]
         elif buf.node is not None:

@@ -13,7 +13,7 @@ Four questions, four groups of objects:
 
 Spellings are templates with slots, ``<parameter={key}>\\n{value}\\n</parameter>\\n``: the parser takes its
 literals from them (blanks at the seams are optional), the structural tag fills them. Every object is
-immutable; a dialect compares by identity, so that what is compiled from it can be cached.
+immutable; dialects, blocks and payloads compare by identity, so that what is compiled from them is found at once.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Sink(Enum):
 # ---- payload grammars -------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Envelope:
     """JSON that holds name and arguments: ``{"name": "f", "arguments": {...}}``, either first.
 
@@ -62,7 +62,7 @@ class Envelope:
     between: str = ", "
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Named:
     """A head with the name, then one JSON value.
 
@@ -74,7 +74,7 @@ class Named:
     optional: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Tagged:
     """A head with the name, and {id} where ids are written, then arguments between delimiters, typed by the tool's
     schema or by the format itself.
@@ -111,7 +111,7 @@ class Tagged:
     xml: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Elements:
     """A head with the name, then arguments as a tree of elements named after their keys, typed by the tool's schema.
 
@@ -126,7 +126,7 @@ class Elements:
     item: str = "item"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CallSyntax:
     """Calls as a programming language writes them: ``f(a=1, b="x")``, in a list where ``wrap`` is set; ``loose``:
     the brackets of the list may be missing.
@@ -149,7 +149,7 @@ class CallSyntax:
     loose: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Builtin:
     """Text for a tool that is no function (code for an interpreter), up to the block's closer: dropped and counted."""
 
@@ -157,7 +157,7 @@ class Builtin:
 Grammar = Envelope | Named | Tagged | Elements | CallSyntax | Builtin
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FirstChar:
     """The payload's first character picks the grammar: families that changed their format, or that mix two.
 
@@ -171,7 +171,7 @@ class FirstChar:
 Payload = Grammar | FirstChar
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CallBlock:
     """One block of calls: a payload and the closers that may follow it.
 

@@ -151,7 +151,7 @@ class TaggedReader:
 
     def _between(self, buf: Buffer, final: bool) -> Verdict | None:
         opening = self._grammar.opening
-        if opening is not None and self._json is None and buf.scan <= buf.pos:
+        if opening is not None and self._json is None:
             found = opening(buf.text, buf.pos)
             if found is not None:
                 self._pair = self._calls.position() + (found[0][0] == "\n")
@@ -159,6 +159,8 @@ class TaggedReader:
                 buf.advance(found.end())
                 self._open(buf, found[1])
                 return None
+        if not final and self._json is None and self._grammar.expected(0).stands_at_end(buf.text, buf.pos):
+            return Verdict.MORE
         kind = self._grammar.between.after_blanks(buf, final)
         if kind is Verdict.MORE:
             return Verdict.MORE
