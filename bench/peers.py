@@ -29,6 +29,7 @@ DIALECTS = ("hermes", "qwen3_coder", "kimi_k2", "glm45", "deepseek_v32", "intern
 LMDEPLOY = {"hermes": "qwen3", "kimi_k2": "kimi-k2"}  # where the first name in the dialect's data is not the newest
 ROUNDS = 5
 BUDGET = 0.3  # seconds, all subjects of a cell together
+STRETCH = 0.02  # seconds without a change of subject, at least
 TURN = 0.5  # seconds: a subject that takes longer is run once
 GROWN = 4  # sizes of a series go up by this factor
 
@@ -123,7 +124,7 @@ def _row(
         row[name] = {"us": _rounded(spent / len(steps))}
         if spent < TURN:
             fast[name] = partial(_run, subject, steps)
-    for name, times in zip(fast, in_turns(list(fast.values()), ROUNDS, BUDGET), strict=True):
+    for name, times in zip(fast, in_turns(list(fast.values()), ROUNDS, BUDGET, STRETCH), strict=True):
         row[name] = {"us": _rounded(median(times) / len(steps))}
     gc.unfreeze()
     return {"core": row.pop("core"), **row}

@@ -21,15 +21,18 @@ def seconds(run: Run, times: int = 1) -> float:
     return (process_time() - started) / times
 
 
-def in_turns(subjects: Sequence[Run], rounds: int, budget: float) -> list[list[float]]:
+def in_turns(
+    subjects: Sequence[Run], rounds: int, budget: float, shortest: float = SHORTEST
+) -> list[list[float]]:
     """Each subject's times, measured in turns, so that a noisy machine disturbs all of them alike.
 
-    Stops after ``budget`` seconds, but not before two rounds. Long runs count from the first one.
+    A timed stretch takes ``shortest`` seconds or more: the first runs behind another subject find cold caches, which
+    would count for a fast subject many times as much as for a slow one. Stops after ``budget`` seconds, but not before two rounds. Long runs count from the first one.
     """
     gc.collect()
     started = process_time()
     first = [seconds(run) for run in subjects]
-    times = [max(1, int(SHORTEST / max(spent, 1e-7))) for spent in first]
+    times = [max(1, int(shortest / max(spent, 1e-7))) for spent in first]
     warm = max(first) > budget
     found: list[list[float]] = [[spent] if warm else [] for spent in first]
     while len(found[0]) < 2 or (len(found[0]) < rounds and process_time() - started < budget):

@@ -8,6 +8,7 @@ once. So does a chunk that lies inside JSON arguments as a whole.
 from __future__ import annotations
 
 import logging
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -132,39 +133,48 @@ class ResponseParser:
         self._first: str | None = None
         self._second = ""
         self._stop: Search | None = None
+        self._newline = ""  # what ends a chunk behind which it matters that a line begins
         self._possible: Search | None = None
         self._escape: Callable[[str], str] | None = None
         self._passing = ANYTHING
         self._tail = ""  # text of earlier chunks that no more than begins a literal, and is not in the buffer
         self._keeps: Callable[[str], bool] | None = None  # whether markup, from _begun on, decides nothing yet
         self._begun = ""
-        self._watched: tuple[str | None, Search | None] = (None, None)  # _first and _stop, without a tail
+        self._watching = True  # nothing was held back, and no line begins
+        self._watched: tuple[str | None, Search | None] = (None, None)  # _first and _stop, while watching
         self._run_delta: Callable[[str], Delta] = ContentDelta
         self._scanner: JsonValueScanner | None = None  # of JSON arguments, which go out as long as they last
 
     def feed(self, text: str, controls: Sequence[tuple[int, int]] | None = None) -> list[Delta]:
         """Take the next chunk; ``controls`` are the spans of it that the engine knows to be control tokens."""
-        first = self._first
-        if first is not None:
-            if first not in text and self._second not in text and text and not controls:
+        if text and not controls:
+            first = self._first
+            if first is not None:
+                if first not in text and self._second not in text:
+                    return [self._run_delta(text)]
+            elif (stop := self._stop) is not None and stop(text) is None:
                 return [self._run_delta(text)]
-        elif (stop := self._stop) is not None and stop(text) is None and text and not controls:
-            return [self._run_delta(text)]
-        if self._possible is not None and text and not controls:
-            deltas = self._settled(text)
-            if deltas is not None:
-                return deltas
-        scanner = self._scanner
-        if scanner is not None and text and not controls and scanner.passes(text):
-            self._first = '"' if scanner.in_string else None
-            return [self._run_delta(text)]
-        keeps = self._keeps
-        if keeps is not None and text and not controls:
-            begun = self._begun + text
-            if len(begun) < AWAITING and keeps(begun):
-                self._begun = begun
-                self._tail += text
-                return []
+            possible = self._possible
+            if possible is not None:
+                whole = self._tail + text
+                found = possible(whole)
+                if found is None and self._watching and text[-1] != self._newline:
+                    escape = self._escape
+                    return [self._run_delta(text if escape is None else escape(text))]
+                deltas = self._settled(whole, found)
+                if deltas is not None:
+                    return deltas
+            scanner = self._scanner
+            if scanner is not None and scanner.passes(text):
+                self._first = '"' if scanner.in_string else None
+                return [self._run_delta(text)]
+            keeps = self._keeps
+            if keeps is not None:
+                begun = self._begun + text
+                if len(begun) < AWAITING and keeps(begun):
+                    self._begun = begun
+                    self._tail += text
+                    return []
         if self._done:
             raise ConfigurationError("feed() after finish(): a ResponseParser serves one response")
         if not text:
@@ -182,30 +192,30 @@ class ResponseParser:
         self._publish()
         return machine.out.take()
 
-    def _settled(self, text: str) -> list[Delta] | None:
-        """What a chunk becomes in which nothing that matters begins, except perhaps at its end; None if it may."""
+    def _settled(self, text: str, found: re.Match[str] | None) -> list[Delta] | None:
+        """What text becomes in which nothing that matters begins, except perhaps at its end; None if it may."""
         passing = self._passing
-        assert passing.possible is not None
-        text = self._tail + text
-        found = passing.possible(text)
         if found is None:
-            if not self._tail and not passing.lines:
-                return [self._run_delta(text if passing.escape is None else passing.escape(text))]
             self._tail = ""
         else:
-            start = found.start(passing.half if found.lastindex else 0)
-            text, tail = text[:start], text[start:]
-            if found.lastindex is None and (passing.keeps is None or len(tail) > AWAITING or not passing.keeps(tail)):
+            half = found.lastindex is not None
+            start = found.start(passing.half if half else 0)
+            tail = text[start:]
+            if not half and (passing.keeps is None or len(tail) > AWAITING or not passing.keeps(tail)):
                 return None
-            self._tail = tail
-        machine = self._machine
-        if passing.lines and text:
-            machine.line = text[-1] == "\n"
+            text, self._tail = text[:start], tail
         # The next chunk is looked at together with what was held back, and with where it stands.
-        self._first, self._stop = (None, None) if self._tail or (passing.lines and machine.line) else self._watched
+        watching = found is None
+        if passing.lines and text:
+            self._machine.line = line = text[-1] == "\n"
+            watching = watching and not line
+        if watching is not self._watching:
+            self._watching = watching
+            self._first, self._stop = self._watched if watching else (None, None)
         if not text:
             return []
-        return [self._run_delta(text if passing.escape is None else passing.escape(text))]
+        escape = self._escape
+        return [self._run_delta(text if escape is None else escape(text))]
 
     def finish(self, reason: str | None = None) -> list[Delta]:
         """Take the end of the input; ``reason`` is the engine's finish reason ("stop", "length", ...)."""
@@ -283,8 +293,10 @@ class ResponseParser:
     def _pass(self, passing: Passing) -> None:
         self._passing = passing
         self._stop, self._possible, self._escape = passing.stop, passing.possible, passing.escape
+        self._newline = "\n" if passing.lines else ""
         self._watched = self._first, self._stop
-        if passing.lines and self._machine.line:
+        self._watching = not (passing.lines and self._machine.line)
+        if not self._watching:
             self._first = self._stop = None
 
 
