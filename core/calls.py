@@ -240,10 +240,10 @@ class Calls:
     def _meant(self, name: str) -> str:
         """A tool in a namespace of its own name, ``f.f``, is ``f`` where only that is known: templates that announce
         every tool as a namespace (Muse) make models write so."""
+        if self._functions is None or name in self._functions:
+            return name
         half, _, rest = name.partition(".")
-        if half == rest and self._functions is not None and name not in self._functions and half in self._functions:
-            return half
-        return name
+        return half if half == rest and half in self._functions else name
 
     def may_call(self, beginning: str) -> bool:
         """Whether a tool that may be called has a name that begins so."""

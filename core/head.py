@@ -105,10 +105,14 @@ class Head:
         that the last slot is over, it matches nothing."""
         if at not in self._whole:
             last = "(?!)" if len(self.steps) - 1 in self.characters else ""
-            steps = (f"({self.characters[k]}{{1,{NAME_LIMIT}}})" if k in self.characters else self._only(k)
-                     for k in range(at, len(self.steps)))  # fmt: skip
+            steps = (self._group(k) if k in self.characters else self._only(k) for k in range(at, len(self.steps)))
             self._whole[at] = re.compile(rf"[{BLANKS}]*".join(("", *steps)) + last).match
         return self._whole[at]
+
+    def _group(self, at: int) -> str:
+        """A pattern of the slot: a whole run."""
+        run = self.characters[at]
+        return rf"(?=[^{BLANKS}])(?P<{self.steps[at][1:-1]}>{run}{{1,{NAME_LIMIT}}})(?!{run})"
 
     def _only(self, at: int) -> str:
         """A pattern of the step's literal where no longer one can stand, else one of nothing."""
@@ -177,15 +181,15 @@ class HeadReader:
         steps = self._head.steps
         if self._at == len(steps):
             return Verdict.DONE
-        if not final and self._head.expected(self._at).stands_at_end(buf.text, buf.pos):
-            return Verdict.MORE
         whole = self._head.whole(self._at)(buf.text, buf.pos)
         if whole is not None:
-            slots = (step[1:-1] for step in steps[self._at:] if _is_slot(step))
-            self.slots.update(zip(slots, map(str.rstrip, whole.groups()), strict=True))
+            self.slots.update((slot, text.rstrip()) for slot, text in whole.groupdict().items())
             buf.examined += whole.end() - buf.pos
             buf.advance(whole.end())
             self._at = len(steps)
+            return Verdict.DONE
+        if not final and self._head.expected(self._at).stands_at_end(buf.text, buf.pos):
+            return Verdict.MORE
         while self._at < len(steps):
             step = steps[self._at]
             if _is_slot(step):

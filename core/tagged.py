@@ -18,7 +18,7 @@ Where values are XML text, its entities are decoded, and a CDATA section is data
 
 from __future__ import annotations
 
-from .buffer import Buffer
+from .buffer import BLANKS, Buffer
 from .calls import Calls, Gate, ObjectWriter
 from .expected import Expected
 from .head import HeadReader
@@ -29,7 +29,7 @@ from .schema import ToolSchema
 from .spec import Tagged
 from .tagged_grammar import ENTITIES, Closer, Kind, compile_tagged
 from .tagged_guard import XML, CloserGuard, plain_key, reaches_end
-from .values import Encoder, escape_json, make_encoder
+from .values import Encoder, Written, escape_json, make_encoder
 
 _STRING = frozenset({"string"})
 _HEAD, _CONFIRM, _BETWEEN, _KEY, _WRAPPER, _VALUE, _JSON = range(7)
@@ -123,8 +123,7 @@ class TaggedReader:
     # -- identity -------------------------------------------------------------------------------------------
 
     def _begin(self) -> Verdict | None:
-        self._schema = self._calls.schema(self._name)
-        self._guard.declared = self._schema.declared
+        self._schema = self._guard.schema = self._calls.schema(self._name)
         self._state = _BETWEEN
         wire_id = self._head.slots.get("id") if self._calls.form else None
         if self._calls.begin(self._name, wire_id) is Gate.TEXT:
@@ -150,17 +149,18 @@ class TaggedReader:
     # -- between the arguments ------------------------------------------------------------------------------
 
     def _between(self, buf: Buffer, final: bool) -> Verdict | None:
-        opening = self._grammar.opening
-        if opening is not None and self._json is None:
-            found = opening(buf.text, buf.pos)
+        if self._json is None:
+            opening = self._grammar.opening
+            found = opening(buf.text, buf.pos) if opening is not None else None
             if found is not None:
-                self._pair = self._calls.position() + (found[0][0] == "\n")
+                self._pair = self._calls.position() + len(found[0]) - len(found[0].lstrip(BLANKS))
                 buf.examined += found.end() - buf.pos
                 buf.advance(found.end())
-                self._open(buf, found[1])
+                slots = found.groupdict()
+                self._opened(buf, slots["key"].rstrip(), slots.get("type"))
                 return None
-        if not final and self._json is None and self._grammar.expected(0).stands_at_end(buf.text, buf.pos):
-            return Verdict.MORE
+            if not final and self._grammar.expected(0).stands_at_end(buf.text, buf.pos):
+                return Verdict.MORE
         kind = self._grammar.between.after_blanks(buf, final)
         if kind is Verdict.MORE:
             return Verdict.MORE
@@ -223,40 +223,33 @@ class TaggedReader:
             return self._end(False)
         if self._key.missing:
             self._calls.anomalies["missing_opener"] += 1
-        key = self._key.slots["key"]
-        if self._spec.entities:
-            key = plain_key(key)
-        if key in self._spec.wrappers and self._writer.empty and self._undeclared(key):
-            self._state = _WRAPPER
-        else:
-            self._state = _VALUE
-        self._begin_value(key, self._schema.types(key), self._key.slots.get("type"))
+        self._opened(buf, self._key.slots["key"], self._key.slots.get("type"))
         if self._key.closed:
             self._close()
             self._state = _BETWEEN
         return None
 
-    def _open(self, buf: Buffer, key: str) -> None:
+    def _opened(self, buf: Buffer, key: str, word: str | None) -> None:
         """An argument's opening is passed; its value may stand behind it as a whole."""
-        types = self._schema.types(key)
-        whole = self._grammar.whole
-        if whole is not None and types <= _STRING and (found := whole(buf.text, buf.pos)) is not None:
-            buf.examined += found.end() - buf.pos
-            buf.advance(found.end())
-            self._writer.key(f'"{escape_json(key)}"')
-            self._writer.value(f'"{found[1]}"')
-            self._state = _BETWEEN
-            return
-        self._state = _VALUE
-        self._begin_value(key, types, None)
-
-    def _begin_value(self, key: str, types: frozenset[str], word: str | None) -> None:
+        if self._spec.entities:
+            key = plain_key(key)
+        types, written = self._schema.types(key), self._grammar.written(word)
         self._writer.key(f'"{escape_json(key)}"')
+        if key in self._spec.wrappers and self._writer.empty and self._undeclared(key):
+            self._state = _WRAPPER
+        else:
+            self._state = _VALUE
+            whole = self._grammar.whole
+            if whole is not None and types <= _STRING and written is not Written.JSON and not self._key.closed:
+                found = whole(buf.text, buf.pos)
+                if found is not None:
+                    buf.examined += found.end() - buf.pos
+                    buf.advance(found.end())
+                    self._writer.value(f'"{found[1]}"')
+                    self._state = _BETWEEN
+                    return
         self._encoder = make_encoder(
-            types,
-            python_words=self._spec.python_words,
-            constrained=self._constrained,
-            written=self._grammar.written(word),
+            types, python_words=self._spec.python_words, constrained=self._constrained, written=written
         )
         self._lead = self._grammar.lead
         self._bare = False

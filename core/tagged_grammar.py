@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable
 from enum import Enum
 from functools import lru_cache
 
 from .expected import Expected, beginnings_of
-from .head import Head, compile_head
+from .head import Head, Run, compile_head
 from .markers import Matcher
 from .passing import Passing, beginnings
 from .spec import Tagged
@@ -65,8 +64,8 @@ class TaggedGrammar:
         self.inline = "\n" not in spec.argument  # the next argument need not begin a line
         self.lead = argument.endswith("\n") or spec.padded
         self.padded = spec.padded
-        plain = {Kind.ARGUMENT, Kind.CLOSE, Kind.OUTER, Kind.JSON}
-        self.begins = frozenset({Kind.ARGUMENT, Kind.TAIL, Kind.BODY} if tail else plain)
+        plain = (Kind.ARGUMENT, Kind.CLOSE, Kind.OUTER, Kind.JSON)
+        self.begins: tuple[Kind, ...] = (Kind.ARGUMENT, Kind.TAIL, Kind.BODY) if tail else plain
         kinds = {opener: Kind.ARGUMENT, closer: Kind.CLOSE, tail: Kind.TAIL}
         kinds.update((outer, Kind.OUTER) for outer in outers)
         kinds.pop("", None)
@@ -111,21 +110,21 @@ class TaggedGrammar:
         # its closer. They save steps where they match; the rest is read step by step.
         ahead = rf"\n?(?:{'|'.join(re.escape(text) for text in (opener, tail, *outers) if text)})"
         self.ahead = re.compile(ahead).match
-        self.opening: Callable[[str, int], re.Match[str] | None] | None = None
-        self.whole: Callable[[str, int], re.Match[str] | None] | None = None
-        if len(steps) == 3 and not (spec.empty or spec.entities or spec.wrappers or spec.control):
-            lead = re.escape(argument.rpartition(steps[2])[2])
+        # What stands behind the opener may decide what it opens.
+        self.plain = not any(text.startswith(opener) and text != opener for text in self.between.literals)
+        self.opening: Run | None = self.argument.whole(0) if self.plain else None
+        self.whole: Run | None = None
+        if not spec.control:
+            lead = re.escape(argument.rpartition(steps[-1])[2])
             frame = close[: len(close) - len(close.lstrip("\n"))]
             line = f"([^{firsts}{NEEDS_ESCAPE.pattern[1:-1]}]{{0,128}})"
-            self.opening = re.compile(rf"\n?{re.escape(opener)}([^\s<>\"']{{1,128}}){re.escape(steps[2])}").match
             self.whole = re.compile(f"{lead}{line}{frame}{re.escape(closer)}(?={ahead})").match
 
     def expected(self, at: int) -> Expected:
         """What is likely from a step of an argument's head on, up to the value; at the first one the call may end."""
         if at not in self._expected:
-            parts, others = self.argument.parts(at), tuple(self.between.literals) if at == 0 else ()
-            if any(other.startswith(self.argument.steps[0]) for other in others if other != self.argument.steps[0]):
-                parts = []  # what stands behind the opener decides what it opens
+            parts = self.argument.parts(at) if at or self.plain else []
+            others = self.between.literals if at == 0 else ()
             self._expected[at] = Expected(parts, others=others, behind=r"\n?" if self.lead else "")
         return self._expected[at]
 

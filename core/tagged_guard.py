@@ -12,11 +12,10 @@ a real one; and text after an outer closer that implied everything, which stays 
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 from .buffer import Buffer
 from .head import is_name
 from .markers import Matcher, Verdict
+from .schema import ToolSchema
 from .spec import Tagged
 from .tagged_grammar import Closer, Kind, TaggedGrammar
 
@@ -26,14 +25,14 @@ XML = (Kind.ENTITY, Kind.CDATA)
 class CloserGuard:
     """Looks ahead behind a literal, and goes on where it was when more text has come."""
 
-    __slots__ = ("_control", "_entities", "_grammar", "_peek", "declared", "fresh")
+    __slots__ = ("_control", "_entities", "_grammar", "_peek", "fresh", "schema")
 
     def __init__(self, spec: Tagged, grammar: TaggedGrammar) -> None:
         self._control = spec.control
         self._entities = spec.entities
         self._grammar = grammar
         self._peek: Buffer | None = None
-        self.declared: Collection[str] | None = None  # the tool's keys
+        self.schema: ToolSchema | None = None  # of the tool, once known
         self.fresh = False  # the value has no text yet
 
     def accept(self, buf: Buffer, closer: Closer, final: bool) -> bool | None:
@@ -86,7 +85,7 @@ class CloserGuard:
             return False
         key = peek.text[peek.pos:peek.scan].strip()
         key = plain_key(key) if self._entities else key
-        declared = self.declared
+        declared = self.schema.declared if self.schema is not None else None
         return is_name(key) if declared is None else key in declared
 
 

@@ -248,6 +248,30 @@ _CLASS = {char: kind for kind, chars in _KINDS.items() for char in chars}
 _LETTERS = re.compile(r"[A-Za-z]+")
 
 
+class _String:
+    """A string and nothing else: goes out as it comes."""
+
+    __slots__ = ("anomaly", "streaming")
+
+    def __init__(self) -> None:
+        self.streaming = False
+        self.anomaly: str | None = None
+
+    def feed(self, text: str) -> str:
+        if self.streaming:
+            return escape_json(text)
+        if not text:
+            return ""
+        self.streaming = True
+        return f'"{escape_json(text)}'
+
+    def close(self) -> str:
+        return '"' if self.streaming else '""'
+
+    def cut(self) -> str | None:
+        return '"' if self.streaming else None
+
+
 class _Text(_Whole):
     """A string, or perhaps one: held while it may be something else."""
 
@@ -265,7 +289,7 @@ class _Text(_Whole):
         if self.streaming:
             return escape_json(text)
         self._pieces.append(text)
-        if not text or (len(self._types) > 1 and self._undecided(text)):
+        if not text or self._undecided(text):
             return ""
         self.streaming = True
         pieces, self._pieces = self._pieces, []
@@ -322,5 +346,5 @@ def make_encoder(
 ) -> Encoder:
     """The encoder of one value whose JSON types are `types` (empty: unknown)."""
     if written is not Written.JSON and (not types or "string" in types):
-        return _Text(types if written is Written.UNKNOWN else frozenset(), python_words)
+        return _Text(types, python_words) if len(types) > 1 and written is Written.UNKNOWN else _String()
     return (_Constrained if constrained else _Whole)(types, python_words, written)
