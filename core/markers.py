@@ -110,6 +110,9 @@ class Matcher(Generic[T]):
         self.firsts = frozenset(groups)
         self._stop = char_class(self.firsts).search if self.firsts else None
         self.longest = max(map(len, self.literals), default=0)
+        # A literal that stands there as a whole, and is not the beginning of another, needs no trie.
+        whole = [text for text in self.literals if not any(o.startswith(text) for o in self.literals if o != text)]
+        self._whole = re.compile("|".join(map(re.escape, whole)) or "(?!)").match
         self.expected = Expected((), self.literals)  # of ``after_blanks``
 
     def search(
@@ -153,6 +156,12 @@ class Matcher(Generic[T]):
                 buf.examined += buf.start - buf.scan + 1
                 buf.scan = buf.start + 1
                 buf.end = -1
+                whole = self._whole(text, buf.start)
+                if whole is not None:
+                    buf.examined += whole.end() - buf.scan
+                    buf.end = whole.end()
+                    buf.found = self.literals[whole[0]]
+                    continue
                 node = self._branches[text[buf.start]]
             if not self._walk(buf, node, final):
                 buf.hold = buf.start
@@ -174,6 +183,11 @@ class Matcher(Generic[T]):
                     return None if final else Verdict.MORE
                 buf.start = start
                 buf.end = -1
+                whole = self._whole(buf.text, start)
+                if whole is not None:
+                    buf.examined += whole.end() - start
+                    buf.end = buf.scan = whole.end()
+                    return self.literals[whole[0]]
                 child = self._branches.get(buf.text[start])
                 if child is None:
                     return None
