@@ -111,9 +111,10 @@ class Buffer:
 
     def blanks(self) -> int:
         """Index of the first character from ``scan`` on that is no blank, or the end. Moves ``scan`` there."""
-        text = self.text
-        found = _NOT_BLANK(text, self.scan)
-        end = found.start() if found else len(text)
+        text, end = self.text, self.scan
+        if end >= len(text) or text[end] in BLANKS:
+            found = _NOT_BLANK(text, end)
+            end = found.start() if found else len(text)
         self.examined += end - self.scan + 1
         self.scan = end
         return end

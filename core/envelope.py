@@ -106,9 +106,26 @@ class EnvelopeReader:
             else:
                 if buf.scan <= buf.pos and not buf.skip_blanks():
                     return self._finish(buf) if final else Verdict.MORE
+                if state == KEY and not self._given and (self._named or self._waiting):
+                    if self._arguments_follow(buf):
+                        continue
+                    expected = self._grammar.expected(KEY, self._in_list, True)
+                    if not final and expected is not None and expected.stands_at_end(buf.text, buf.pos):
+                        return Verdict.MORE
                 verdict = self._step(buf)
                 if verdict is not None:
                     return self._finish(buf) if final and verdict is Verdict.MORE else verdict
+
+    def _arguments_follow(self, buf: Buffer) -> bool:
+        """Behind the name: whether the key of the arguments stands at ``pos``, as a whole. It is passed then."""
+        key = self._grammar.arguments(buf.text, buf.pos)
+        if key is None:
+            return False
+        buf.examined += key.end() - buf.pos
+        buf.advance(key.end())
+        self._key = self._spec.arguments[0]
+        self._state = VALUE
+        return True
 
     def _step(self, buf: Buffer) -> Verdict | None:
         """One structural character at ``pos``, which is no blank. None: go on."""
@@ -134,13 +151,6 @@ class EnvelopeReader:
                 return self._end_object(buf)
             if char != ",":
                 return self._stray()
-            given = None if self._given else self._grammar.arguments(buf.text, buf.pos)
-            if given is not None and (self._named or self._waiting):
-                self._key = self._spec.arguments[0]
-                self._state = VALUE
-                buf.examined += given.end() - buf.pos
-                buf.advance(given.end())
-                return None
             buf.advance(buf.pos + 1)
         elif state == COLON:
             if char != ":":

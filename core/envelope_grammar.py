@@ -25,7 +25,7 @@ class EnvelopeGrammar:
         string = f'"({CHARACTERS}{{1,{NAME_LIMIT}}})"'
         self.opening = re.compile(rf"\{{{blanks}{key}{string}").match
         arguments = re.escape(f'"{spec.arguments[0]}"')
-        self.arguments = re.compile(f"{'' if spec.key_is_name else f',{blanks}{arguments}'}{blanks}:{blanks}").match
+        self.arguments = re.compile(f",?{blanks}{arguments}{blanks}:{blanks}").match
         self.separators = (",", spec.between.strip() or ",")
         self._spec = spec
         self._expected: dict[tuple[int, bool, bool], Expected | None] = {}
