@@ -19,6 +19,11 @@ _STRUCTURE = re.compile(r'["{}\[\]]').search
 # Plain text and whole strings without escapes. Each string begins with its quote, so nothing is tried twice but one
 # that the chunk cuts.
 _PLAIN_RUN = re.compile(r'[^"{}\[\]]*(?:"[^"\\]*"[^"{}\[\]]*)*').match
+# A chunk without brackets and half an escape, from inside a string and from outside; the group where it ends on the
+# other side.
+_INSIDE, _OUTSIDE = r'[^"\\]*(?:\\.[^"\\]*)*', r'[^"{}\[\]]*'
+_FROM_STRING = re.compile(rf'{_INSIDE}(?:"{_OUTSIDE}"{_INSIDE})*("{_OUTSIDE})?\Z', re.DOTALL).match
+_FROM_PLAIN = re.compile(rf'{_OUTSIDE}(?:"{_INSIDE}"{_OUTSIDE})*("{_INSIDE})?\Z', re.DOTALL).match
 STRING_STOP = re.compile(r'["\\]').search  # what can end a JSON string or needs a second look inside it
 _SCALAR_END = re.compile(r"[\s,\]}<]").search
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", '"': '"', "\\": "\\", "/": "/"}
@@ -90,10 +95,16 @@ class JsonValueScanner:
         self._state = state
         return pos
 
-
     def passes(self, text: str) -> bool:
         """Follow a chunk that lies inside the value as a whole. False: it does not, and nothing has happened."""
         state, depth = self._state, self._depth
+        if state == _STRING:
+            if depth > 0 and (found := _FROM_STRING(text)):
+                self._state = _PLAIN if found.lastindex else _STRING
+                return True
+        elif state == _PLAIN and depth > 0 and (found := _FROM_PLAIN(text)):
+            self._state = _STRING if found.lastindex else _PLAIN
+            return True
         if self.feed(text, 0) == len(text) and not self.done:
             return True
         self._state, self._depth, self.done = state, depth, False
