@@ -54,7 +54,7 @@ class TaggedReader:
         self._schema = ToolSchema(None)
         self._writer = ObjectWriter(calls)
         self._encoder: Encoder | None = None
-        self._key = HeadReader(self._grammar.argument)
+        self._key: HeadReader  # of the argument in progress
         self._json: ArgumentsReader | None = None
         self._wrapped = False  # the JSON object stands inside an argument
         self._pair = 0  # where the argument in progress begins
@@ -159,12 +159,13 @@ class TaggedReader:
                 slots = found.groupdict()
                 self._opened(buf, slots["key"].rstrip(), slots.get("type"))
                 return None
-            if not final and self._grammar.expected(0).stands_at_end(buf.text, buf.pos):
-                return Verdict.MORE
         kind = self._grammar.between.after_blanks(buf, final)
         if kind is Verdict.MORE:
             return Verdict.MORE
         if kind is Kind.ARGUMENT and self._json is None:
+            if not final and self._grammar.expected(0).stands_at_end(buf.text, buf.pos):
+                buf.restart()
+                return Verdict.MORE
             buf.advance(buf.start)
             self._pair = self._calls.position()
             self._key = HeadReader(self._grammar.argument)
@@ -223,14 +224,15 @@ class TaggedReader:
             return self._end(False)
         if self._key.missing:
             self._calls.anomalies["missing_opener"] += 1
-        self._opened(buf, self._key.slots["key"], self._key.slots.get("type"))
+        slots = self._key.slots
+        self._opened(buf, slots["key"], slots.get("type"), closed=self._key.closed)
         if self._key.closed:
             self._close()
             self._state = _BETWEEN
         return None
 
-    def _opened(self, buf: Buffer, key: str, word: str | None) -> None:
-        """An argument's opening is passed; its value may stand behind it as a whole."""
+    def _opened(self, buf: Buffer, key: str, word: str | None, *, closed: bool = False) -> None:
+        """An argument's opening is passed; its value may stand behind it as a whole. ``closed``: there is none."""
         if self._spec.entities:
             key = plain_key(key)
         types, written = self._schema.types(key), self._grammar.written(word)
@@ -240,7 +242,7 @@ class TaggedReader:
         else:
             self._state = _VALUE
             whole = self._grammar.whole
-            if whole is not None and types <= _STRING and written is not Written.JSON and not self._key.closed:
+            if whole is not None and types <= _STRING and written is not Written.JSON and not closed:
                 found = whole(buf.text, buf.pos)
                 if found is not None:
                     buf.examined += found.end() - buf.pos
