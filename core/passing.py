@@ -50,13 +50,16 @@ class Passing:
 ANYTHING = Passing(lambda text: None)  # nothing can matter
 
 
-def beginnings(literals: Iterable[str]) -> Search | None:
+def beginnings(literals: Iterable[str], escapes: Iterable[str] = ()) -> Search | None:
     """Search for what may be one of the literals: its first characters, or fewer of them at the end of the text.
 
-    In the latter case, and only then, the match has a ``lastindex``. None where there are no literals.
+    In the latter case, and only then, the match has a ``lastindex``. ``escapes`` matter only where the text ends within
+    one. None where there is nothing to search for.
     """
-    found = "|".join(_beginning(first, rest, DEPTH - 1) for first, rest in _by_first(literals))
-    return re.compile(found).search if found else None
+    found = [_beginning(first, rest, DEPTH - 1) for first, rest in _by_first(literals)]
+    cut = sorted({escape[:size] for escape in escapes for size in range(1, len(escape))}, reverse=True)
+    found += [rf"(?:{'|'.join(map(re.escape, cut))})\Z()"] if cut else []
+    return re.compile("|".join(found)).search if found else None
 
 
 def _by_first(literals: Iterable[str]) -> list[tuple[str, list[str]]]:

@@ -33,6 +33,14 @@ class Kind(Enum):
 ENTITIES = {text: html.unescape(text) for text in ("&lt;", "&gt;", "&amp;", "&quot;", "&apos;", "&#34;", "&#39;")}
 
 
+_ENTITY = re.compile("|".join(map(re.escape, ENTITIES)))
+
+
+def _escape_xml(text: str) -> str:
+    """The inside of a JSON string for XML text that holds no half an entity."""
+    return escape_json(_ENTITY.sub(lambda found: ENTITIES[found[0]], text) if "&" in text else text)
+
+
 class Closer:
     """A literal that may end a value, and how much of it is the newline in front."""
 
@@ -103,7 +111,10 @@ class TaggedGrammar:
         spelled = [close + text for text in rest]  # as the template has it
         self.closing = Expected([(closes, "")], rest, others=[*closers, *spelled], before="")
         keeps = beginnings_of(closers).__contains__ if spec.control else self.closing.keeps
-        self.passing = Passing(stop, beginnings(closers), escape_json, keeps=keeps)
+        ends_value = [text for text, closer in closers.items() if closer.kind is not Kind.ENTITY]
+        self.passing = Passing(stop, beginnings(ends_value), escape_json, keeps=keeps)
+        if spec.xml:
+            self.passing = Passing(stop, beginnings(ends_value, ENTITIES), _escape_xml, keeps=keeps)
         self.cdata_passing = Passing(stop, beginnings(["]]>"]), escape_json)
         self._expected: dict[int, Expected] = {}
         # The opening of an argument as the template has it, and a value on one line that needs no second look, up to
