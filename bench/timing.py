@@ -27,14 +27,16 @@ def in_turns(
     """Each subject's times, measured in turns, so that a noisy machine disturbs all of them alike.
 
     A timed stretch takes ``shortest`` seconds or more: the first runs behind another subject find cold caches, which
-    would count for a fast subject many times as much as for a slow one. Stops after ``budget`` seconds, but not before two rounds. Long runs count from the first one.
+    would count for a fast subject many times as much as for a slow one. Stops after ``budget`` seconds, but not before
+    two rounds. Long runs count from the first one.
     """
     gc.collect()
     started = process_time()
     first = [seconds(run) for run in subjects]
-    times = [max(1, int(shortest / max(spent, 1e-7))) for spent in first]
-    warm = max(first) > budget
-    found: list[list[float]] = [[spent] if warm else [] for spent in first]
+    warm_up = (seconds(run) if spent < shortest else spent for run, spent in zip(subjects, first, strict=True))
+    times = [max(1, int(shortest / max(spent, 1e-7))) for spent in warm_up]
+    long = max(first) > budget
+    found: list[list[float]] = [[spent] if long else [] for spent in first]
     while len(found[0]) < 2 or (len(found[0]) < rounds and process_time() - started < budget):
         for run, count, spent in zip(subjects, times, found, strict=True):
             spent.append(seconds(run, count))
