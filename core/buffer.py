@@ -16,12 +16,15 @@ it below a small multiple of the characters received.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
+
+from .expected import ROOM, Expected
 
 if TYPE_CHECKING:
     from .markers import Node
 
+Run = Callable[[str, int], "re.Match[str] | None"]  # matches a text at a place
 BLANKS = " \t\r\n"
 _NOT_BLANK = re.compile(r"[^ \t\r\n]").search
 _COMPACT = 4096  # settled text that may stay in front before it is cut off
@@ -108,6 +111,18 @@ class Buffer:
     def restart(self) -> None:
         """End the search in progress; the text is looked at again from ``pos``."""
         self.advance(self.pos)
+
+    def passed(self, pattern: Run) -> re.Match[str] | None:
+        """Settle what the pattern matches at ``pos``: several steps of a reader in one."""
+        found = pattern(self.text, self.pos)
+        if found is not None:
+            self.examined += found.end() - self.pos
+            self.advance(found.end())
+        return found
+
+    def begins(self, expected: Expected) -> bool:
+        """Whether a beginning of that and no more stands at ``pos``; False for a long one, which is looked at once."""
+        return len(self.text) - self.pos < ROOM and expected.keeps(self.text[self.pos:])
 
     def blanks(self) -> int:
         """Index of the first character from ``scan`` on that is no blank, or the end. Moves ``scan`` there."""

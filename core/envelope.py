@@ -110,7 +110,7 @@ class EnvelopeReader:
                     if self._arguments_follow(buf):
                         continue
                     expected = self._grammar.expected(KEY, self._in_list, True)
-                    if not final and expected is not None and expected.stands_at_end(buf.text, buf.pos):
+                    if not final and expected is not None and buf.begins(expected):
                         return Verdict.MORE
                 verdict = self._step(buf)
                 if verdict is not None:
@@ -118,11 +118,8 @@ class EnvelopeReader:
 
     def _arguments_follow(self, buf: Buffer) -> bool:
         """Behind the name: whether the key of the arguments stands at ``pos``, as a whole. It is passed then."""
-        key = self._grammar.arguments(buf.text, buf.pos)
-        if key is None:
+        if buf.passed(self._grammar.arguments) is None:
             return False
-        buf.examined += key.end() - buf.pos
-        buf.advance(key.end())
         self._key = self._spec.arguments[0]
         self._state = VALUE
         return True
@@ -136,10 +133,8 @@ class EnvelopeReader:
                 self._in_list = True
             elif char == "{" and (self._in_list or self._spec.shape != "array"):
                 self._start(buf)
-                opening = self._grammar.opening(buf.text, buf.pos)
+                opening = buf.passed(self._grammar.opening)
                 if opening is not None:
-                    buf.examined += opening.end() - buf.pos
-                    buf.advance(opening.end())
                     return self._read_name(buf, opening[1])
             else:
                 return Verdict.REFUTED

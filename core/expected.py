@@ -67,7 +67,3 @@ class Expected:
         begun = self._begun(text)
         assert begun is not None
         return text[begun.end():] in self._next[begun.lastindex or 0]
-
-    def stands_at_end(self, text: str, at: int) -> bool:
-        """Whether a beginning of it, and nothing else, stands at ``at``; False for a long one, to look at it once."""
-        return len(text) - at < ROOM and self.keeps(text[at:])

@@ -9,16 +9,14 @@ first character the template cannot continue with, wherever the chunks were cut.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from functools import lru_cache
 
-from .buffer import BLANKS, Buffer
+from .buffer import BLANKS, Buffer, Run
 from .expected import Expected, Part
 from .markers import Matcher, Verdict
 
 NAME_LIMIT = 256
 _NAME = r"[\w.\-:/@$+]"
-Run = Callable[[str, int], "re.Match[str] | None"]
 _SLOTS = ("name", "id", "key", "type", "index")
 _SLOT = re.compile(r"\{(" + "|".join(_SLOTS) + r")\}")
 _SEAM = re.compile(r"\n|(?<=>)(?=<)")
@@ -181,14 +179,13 @@ class HeadReader:
         steps = self._head.steps
         if self._at == len(steps):
             return Verdict.DONE
-        whole = self._head.whole(self._at)(buf.text, buf.pos)
+        whole = buf.passed(self._head.whole(self._at))
         if whole is not None:
-            self.slots.update((slot, text.rstrip()) for slot, text in whole.groupdict().items())
-            buf.examined += whole.end() - buf.pos
-            buf.advance(whole.end())
+            for slot, text in whole.groupdict().items():
+                self.slots[slot] = text.rstrip()
             self._at = len(steps)
             return Verdict.DONE
-        if not final and self._head.expected(self._at).stands_at_end(buf.text, buf.pos):
+        if not final and buf.begins(self._head.expected(self._at)):
             return Verdict.MORE
         while self._at < len(steps):
             step = steps[self._at]

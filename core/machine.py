@@ -131,6 +131,13 @@ class Machine:
                 else:
                     going = self._text(region, final)
 
+    @property
+    def settled(self) -> bool:
+        """Nothing is held, and no block or section is open: the end of the input changes nothing."""
+        if self.reader is not None or self._closing is not None or self.buf.pos < len(self.buf.text):
+            return False
+        return self.stack[-1].sink in (Sink.CONTENT, Sink.REASONING)
+
     def give_back(self) -> None:
         """At the end: what was dropped is content if the response would end with nothing at all."""
         text = self.buf.text[self.buf.kept :] if self.buf.kept >= 0 else ""

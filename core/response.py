@@ -35,7 +35,7 @@ DROPS = frozenset({"undeclared_tool", "parallel_call", "incomplete_call", "cut_b
 
 
 def _check(option: str, value: object, allowed: tuple[object, ...]) -> None:
-    if isinstance(value, (list, dict, set)) or value not in allowed:
+    if value not in allowed:
         raise ConfigurationError(f"{option}={value!r}: must be one of {', '.join(map(repr, allowed))}")
 
 
@@ -228,7 +228,8 @@ class ResponseParser:
         if self._tail:
             machine.buf.append(self._tail, None)
             self._tail = ""
-        machine.advance(True)
+        if not machine.settled:
+            machine.advance(True)
         machine.give_back()
         if self.anomalies:
             level = logging.WARNING if self.anomalies.keys() & DROPS else logging.DEBUG

@@ -151,11 +151,9 @@ class TaggedReader:
     def _between(self, buf: Buffer, final: bool) -> Verdict | None:
         if self._json is None:
             opening = self._grammar.opening
-            found = opening(buf.text, buf.pos) if opening is not None else None
+            found = buf.passed(opening) if opening is not None else None
             if found is not None:
-                self._pair = self._calls.position() + len(found[0]) - len(found[0].lstrip(BLANKS))
-                buf.examined += found.end() - buf.pos
-                buf.advance(found.end())
+                self._pair = self._calls.position() - len(found[0].lstrip(BLANKS))
                 slots = found.groupdict()
                 self._opened(buf, slots["key"].rstrip(), slots.get("type"))
                 return None
@@ -163,7 +161,7 @@ class TaggedReader:
         if kind is Verdict.MORE:
             return Verdict.MORE
         if kind is Kind.ARGUMENT and self._json is None:
-            if not final and self._grammar.expected(0).stands_at_end(buf.text, buf.pos):
+            if not final and buf.begins(self._grammar.expected(0)):
                 buf.restart()
                 return Verdict.MORE
             buf.advance(buf.start)
@@ -243,10 +241,8 @@ class TaggedReader:
             self._state = _VALUE
             whole = self._grammar.whole
             if whole is not None and types <= _STRING and written is not Written.JSON and not closed:
-                found = whole(buf.text, buf.pos)
+                found = buf.passed(whole)
                 if found is not None:
-                    buf.examined += found.end() - buf.pos
-                    buf.advance(found.end())
                     self._writer.value(f'"{found[1]}"')
                     self._state = _BETWEEN
                     return

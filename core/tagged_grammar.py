@@ -7,8 +7,9 @@ import re
 from enum import Enum
 from functools import lru_cache
 
+from .buffer import Run
 from .expected import Expected, beginnings_of
-from .head import Head, Run, compile_head
+from .head import Head, compile_head
 from .markers import Matcher
 from .passing import Passing, beginnings
 from .spec import Tagged

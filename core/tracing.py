@@ -24,12 +24,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from .account import PARTIAL, Account, Emission, Event, Span
-from .buffer import Buffer
+from .buffer import Buffer, Run
 from .call_object import CallObjectReader
 from .call_syntax import CallSyntaxReader
 from .calls import Calls, Gate
 from .deltas import Delta, Message, assemble
 from .envelope import EnvelopeReader
+from .expected import Expected
 from .machine import Machine
 from .named import NamedReader
 from .payloads import Reader
@@ -111,6 +112,12 @@ class _Buffer(Buffer):
         literal = self.base + self.start if at_literal else None
         self.account.moved(self.base + self.pos, self.base + to, literal)
         super().advance(to)
+
+    def passed(self, pattern: Run) -> None:
+        """Nothing: readers take one step at a time."""
+
+    def begins(self, expected: Expected) -> bool:
+        return False
 
     def skip_blanks(self) -> bool:
         self.account.sync()
