@@ -122,6 +122,8 @@ class Machine:
                 going = self._read(final)
             elif self._closing is not None:
                 going = self._close(final)
+            elif self.buf.pos == len(self.buf.text) and not final:
+                return
             else:
                 region = self.stack[-1]
                 if region.sink is Sink.SECTION:
