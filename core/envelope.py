@@ -77,7 +77,7 @@ class EnvelopeReader:
         while True:
             state = self._state
             if state == ARGUMENTS:
-                ended = self._arguments.feed(buf, final)
+                ended = self._arguments.feed(buf, final, self._emit)
                 if not ended:
                     return self._finish(buf) if final else Verdict.MORE
                 if self._arguments.unwrapped:
@@ -162,7 +162,7 @@ class EnvelopeReader:
         self._waiting = ""
         self._id = None
         self._skipped = 0
-        self._arguments = ArgumentsReader(self._emit)
+        self._arguments = ArgumentsReader()
         self._state = KEY
 
     def _read_key(self, buf: Buffer) -> Verdict | None:

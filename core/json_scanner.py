@@ -114,10 +114,9 @@ class JsonValueScanner:
 class ArgumentsReader:
     """Reads one JSON value from the buffer as the arguments of a call."""
 
-    __slots__ = ("_emit", "_unwrapping", "scanner", "started", "unwrapped")
+    __slots__ = ("_unwrapping", "scanner", "started", "unwrapped")
 
-    def __init__(self, emit: Callable[[str], None]) -> None:
-        self._emit = emit  # takes final JSON text
+    def __init__(self) -> None:
         self.scanner = JsonValueScanner()
         self.started = False
         self._unwrapping = False
@@ -128,25 +127,25 @@ class ArgumentsReader:
         """The scanner, while all text inside the value goes out as written."""
         return self.scanner if self.started and not self._unwrapping else None
 
-    def feed(self, buf: Buffer, final: bool) -> bool:
-        """Settle what can be. True: the value ended at ``pos``. False: more text."""
+    def feed(self, buf: Buffer, final: bool, emit: Callable[[str], None]) -> bool:
+        """Settle what can be; ``emit`` takes final JSON text. True: the value ended at ``pos``. False: more text."""
         if not self.started:
             if buf.scan <= buf.pos and not buf.skip_blanks():
                 return False
-            if buf.text[buf.pos] == '"' and not self._look(buf, final):
+            if buf.text[buf.pos] == '"' and not self._look(buf, final, emit):
                 return False
             self.started = True
         if self._unwrapping:
-            return self._unwrap(buf, final)
+            return self._unwrap(buf, final, emit)
         end = self.scanner.feed(buf.text, buf.pos)
         buf.examined += end - buf.pos + 1
         text = buf.text[buf.pos:end]
         buf.advance(end)
         if text:
-            self._emit(text)
+            emit(text)
         return self.scanner.done
 
-    def _look(self, buf: Buffer, final: bool) -> bool:
+    def _look(self, buf: Buffer, final: bool, emit: Callable[[str], None]) -> bool:
         """Decide whether the string at ``pos`` holds an object, or nothing. False: needs more text."""
         buf.scan = max(buf.scan, buf.pos + 1)
         at = buf.blanks()
@@ -157,10 +156,10 @@ class ArgumentsReader:
             buf.advance(buf.pos + 1)
             self._unwrapping = self.unwrapped = True
             if char == '"':
-                self._emit("{}")
+                emit("{}")
         return True
 
-    def _unwrap(self, buf: Buffer, final: bool) -> bool:
+    def _unwrap(self, buf: Buffer, final: bool, emit: Callable[[str], None]) -> bool:
         """Decode the string body up to its closing quote; an escape is settled once it is whole."""
         text = buf.text
         out: list[str] = []
@@ -188,7 +187,7 @@ class ArgumentsReader:
             pos += length
         buf.advance(pos)
         if out:
-            self._emit("".join(out))
+            emit("".join(out))
         return done
 
 

@@ -36,7 +36,7 @@ class NamedReader:
         self._closers = _closers(close) if close else None
         self._head = HeadReader(compile_head(spec.head, spec.optional, ("{", *close)))
         self._name = name
-        self._arguments = ArgumentsReader(self._emit)
+        self._arguments = ArgumentsReader()
         self._given = False
         self._state = _HEAD
         calls.head()
@@ -80,7 +80,7 @@ class NamedReader:
                 return done
         if self._state == _RAW:
             return self._raw(buf, final)
-        if self._arguments.feed(buf, final):
+        if self._arguments.feed(buf, final, self._emit):
             if self._arguments.unwrapped:
                 self._calls.anomalies["string_arguments"] += 1
             self._calls.end(True)

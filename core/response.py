@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar, Literal
+from weakref import proxy
 
 from .calls import Calls, UndeclaredTools
 from .deltas import ContentDelta, Delta, Message, ReasoningDelta, ToolCallDelta, assemble
@@ -109,6 +110,12 @@ class ResponseParser:
         self.anomalies: Counter[str] = Counter()
 
         def calls(machine: Machine) -> Calls:
+            # Without a reference back, a parser is freed with its response and leaves the garbage collector nothing.
+            owner = proxy(machine)
+
+            def commit(went_out: bool) -> None:
+                owner.commit(went_out)
+
             return self.calls_type(
                 machine.out,
                 self.anomalies,
@@ -120,7 +127,7 @@ class ResponseParser:
                 previous=previous_calls,
                 limit=held_arguments,
                 position=machine.buf.consumed,
-                commit=machine.commit,
+                commit=commit,
             )
 
         self._machine = self.machine_type(

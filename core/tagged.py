@@ -177,7 +177,7 @@ class TaggedReader:
             buf.advance(buf.end)
         elif kind is Kind.JSON and self._json is None and self._writer.empty:
             buf.advance(buf.end - 1)
-            self._json = ArgumentsReader(self._calls.arguments)
+            self._json = ArgumentsReader()
             self._state = _JSON
         elif kind is Kind.TAIL:
             buf.advance(buf.end)
@@ -206,7 +206,7 @@ class TaggedReader:
 
     def _json_body(self, buf: Buffer, final: bool) -> Verdict | None:
         assert self._json is not None
-        if self._json.feed(buf, final):
+        if self._json.feed(buf, final, self._calls.arguments):
             self._state = _BETWEEN
             return None
         return self._end(False) if final else Verdict.MORE
@@ -270,7 +270,7 @@ class TaggedReader:
         self._calls.anomalies["wrapped_arguments"] += 1
         self._encoder = None
         self._wrapped = True
-        self._json = ArgumentsReader(self._calls.arguments)
+        self._json = ArgumentsReader()
         self._state = _JSON
         return None
 
