@@ -15,9 +15,11 @@ from harness import new_parser
 def collected() -> Iterator[None]:
     """No automatic collection, and nothing left to collect."""
     gc.collect()
+    gc.freeze()
     gc.disable()
     yield
     gc.enable()
+    gc.unfreeze()
 
 
 @pytest.mark.usefixtures("collected")
