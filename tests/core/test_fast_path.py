@@ -5,13 +5,19 @@ The same chunks go through a parser without one: at no chunk may that one have g
 
 from __future__ import annotations
 
+import os
+import random
 from typing import Any
 
 import pytest
-from corpus import CorpusLine, all_lines
+from corpus import CorpusLine, all_lines, std_tools
 from harness import make_id, pieces
+from soup import COMMON, OWN
 
-from toolglot.core import ResponseParser
+from toolglot.core import ResponseParser, assemble, list_dialects
+from toolglot.core.response import AWAITING
+
+SOUPS = {"quick": 20, "deep": 2000}.get(os.environ.get("TOOLGLOT_TEST_PROFILE", ""), 100)
 
 
 class Plain(ResponseParser):
@@ -28,16 +34,49 @@ def given(deltas: list[Any]) -> int:
     return texts + sum(len(delta.arguments or "") + (delta.name is not None) + delta.complete for delta in calls)
 
 
+def compare(text: str, size: int, dialect: str, tools: Any, **options: Any) -> None:
+    """Chunk by chunk with and without the fast path; the results are the same."""
+    fast, plain = (kind(dialect, tools, make_id=make_id, **options) for kind in (ResponseParser, Plain))
+    ahead = 0
+    deltas: tuple[list[Any], list[Any]] = ([], [])
+    for number, chunk in enumerate(pieces(text, size)):
+        now = fast.feed(chunk), plain.feed(chunk)
+        ahead += given(now[0]) - given(now[1])
+        assert ahead >= 0, f"{ahead} behind {text[: size * (number + 1)]!r}"
+        deltas[0].extend(now[0])
+        deltas[1].extend(now[1])
+    assert assemble(deltas[0] + fast.finish()) == assemble(deltas[1] + plain.finish())
+    assert +fast.anomalies == +plain.anomalies
+
+
 @pytest.mark.parametrize("size", [1, 3])
 @pytest.mark.parametrize("line", all_lines(), ids=str)
 def test_never_later(line: CorpusLine, size: int) -> None:
     """What a chunk settles goes out with that chunk."""
-    options = {"make_id": make_id, **line.options}
-    fast, plain = ResponseParser(line.dialect, line.tools, **options), Plain(line.dialect, line.tools, **options)
-    ahead = 0
-    for number, chunk in enumerate(pieces(line.raw, size)):
-        ahead += given(fast.feed(chunk)) - given(plain.feed(chunk))
-        assert ahead >= 0, f"{ahead} behind {line.raw[: size * (number + 1)]!r}"
+    compare(line.raw, size, line.dialect, line.tools, **line.options)
+
+
+LONG = [
+    ("hermes", '<tool_call>@{@"name"@:@"ping", "arguments"@:@{"host": "a"}@}@</tool_call>@.'),
+    ("hermes", '<tool_call>{"name": "ping~"}</tool_call>'),
+    ("qwen3_coder", "<tool_call>@<function=ping>@<parameter=host>@a\n</parameter>@</function>@</tool_call>@."),
+    ("qwen3_coder", "<tool_call>\n<function=ping>\n<parameter=host~>\na\n</parameter>\n</function>\n</tool_call>"),
+    ("qwen3_coder", "<tool_call>\n<function=ping~>\n</function>\n</tool_call>"),
+    ("kimi_k2", "<|tool_calls_section_begin|>@<|tool_call_begin|>@functions.ping:0@<|tool_call_argument_begin|>@{}@"
+                "<|tool_call_end|>@<|tool_calls_section_end|>"),
+    ("deepseek_v4", '<｜DSML｜tool_calls>@<｜DSML｜invoke name="ping~">@</｜DSML｜invoke>@</｜DSML｜tool_calls>'),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("size", [1, 4, 100])
+@pytest.mark.parametrize("length", [0, 1, 250, 257, AWAITING - 1, AWAITING, AWAITING + 1, 3 * AWAITING])
+@pytest.mark.parametrize(("dialect", "text"), LONG)
+def test_long_waits(dialect: str, text: str, length: int, size: int) -> None:
+    """Around the length up to which markup is kept: blanks at each seam in turn, and names and keys that are too long.
+    There is a limit to a block without a name besides."""
+    for seam in (at for at, char in enumerate(text) if char in "@~"):
+        filled = text[:seam] + (" " if text[seam] == "@" else "x") * length + text[seam + 1 :]
+        compare(filled.replace("@", "").replace("~", ""), size, dialect, None, held_arguments=1024)
 
 
 def test_it_is_a_fast_path() -> None:
@@ -56,3 +95,13 @@ def test_it_is_a_fast_path() -> None:
     for chunk in pieces(text, 4):
         parser.feed(chunk)
     assert entered < len(text) / 8
+
+
+@pytest.mark.parametrize("dialect", list_dialects())
+def test_soup(dialect: str) -> None:
+    """The same for markup in no order."""
+    rng = random.Random(dialect)
+    parts = [*OWN[dialect], *OWN[dialect], *COMMON]
+    for _ in range(SOUPS):
+        text = "".join(rng.choices(parts, k=rng.randint(3, 30)))
+        compare(text, rng.randint(1, 5), dialect, std_tools())
