@@ -20,16 +20,28 @@ dict from set, `(` until `,` or, as a mere group, until what follows its `)`, an
 so that no key goes out without a value. Then pieces are held, with an empty piece in the place of the
 bracket. A group that turns out to be no literal, `(1+2)*3`, becomes raw text; for that the source of what is
 held is kept.
-Every character is looked at once; up to ten are left to the caller where an escape or an opening quote needs
-more text.
+Strings that are plain, and short words, are taken as a whole; what is left then takes the steps of the rules.
+Every character is looked at once; up to HELD are left to the caller where an escape, a quote or a word needs more
+text.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from .literal_parts import Frame, Output, RawReader, scalar_json
-from .literal_strings import NO_ENDS, Ends, StringReader, open_string, open_token_string, skip_blanks
+from .literal_strings import (
+    NO_ENDS,
+    Ends,
+    Plain,
+    StringReader,
+    open_string,
+    open_token_string,
+    plain_opening,
+    plain_strings,
+    skip_blanks,
+)
 from .passing import Passing
 from .schema import ToolSchema
 from .values import BLANKS, convert, escape_json
@@ -37,6 +49,9 @@ from .values import BLANKS, convert, escape_json
 __all__ = ["DEPTH", "LiteralReader", "python_to_json"]
 
 DEPTH = 64
+HELD = 16
+_WORD = re.compile(rf"[\w.+\-]{{1,{HELD}}}(?:(?=[,)\]}}:=])|\Z)").match
+_KEY = re.compile(rf"([\w.\-]{{1,{HELD}}})(?:(:)|\Z)").match
 
 
 def python_to_json(text: str) -> str | None:
@@ -49,6 +64,12 @@ def python_to_json(text: str) -> str | None:
 class LiteralReader:
     """Reads one value, up to a character of `stops` outside all brackets, or to a closer of the block."""
 
+    __slots__ = (
+        "_bad", "_base", "_done", "_fed", "_frames", "_given", "_group", "_have", "_junk", "_opening", "_output",
+        "_over", "_plain", "_raw", "_read", "_state", "_stops", "_string", "_token", "_wait", "examined", "lost",
+        "passing", "supplied", "unconverted",
+    )  # fmt: skip
+
     def __init__(self, stops: str = ",)", ends: Ends = NO_ENDS) -> None:
         self.examined = 0  # characters looked at
         self.lost = 0  # characters without a place in the JSON: half a pair, junk behind a complete value
@@ -58,8 +79,10 @@ class LiteralReader:
         self._stops = stops
         self._over = ends
         self._token = ""  # the family's own quote
+        self._opening = plain_opening("")
         self._state: Callable[[LiteralReader, str, int, bool], int] = LiteralReader._value
-        self._string: StringReader | None = None
+        self._plain: Plain | None = None  # the kind of a string that is plain so far
+        self._string: StringReader | None = None  # of one that is not
         self._raw: RawReader | None = None
         self._junk = False  # the raw text is skipped
         self._have = False  # the element has a value
@@ -79,6 +102,7 @@ class LiteralReader:
         """
         reader = cls("=", ends)
         reader._token = token
+        reader._opening = plain_opening(token)
         frame = Frame("{", 0, 0, 0, schema)
         frame.kind, frame.close = ":", close
         reader._frames.append(frame)
@@ -92,7 +116,7 @@ class LiteralReader:
 
     def feed(self, text: str, pos: int, final: bool) -> tuple[int, str, bool]:
         """Settle text[pos:]: the position reached, the JSON text final now, and whether the value ended."""
-        self._fed = pos
+        start = self._fed = pos
         self._base = self._read - pos  # offset of text[0] in all text
         self._wait = False
         size = len(text)
@@ -104,13 +128,18 @@ class LiteralReader:
             if self._state is LiteralReader._after and not self._frames:
                 self._release_group()
                 self._done = True
-        self.examined += min(pos + 10 * self._wait + self._done, size) - self._fed
-        self._read = self._base + pos
-        out = self._output.flush(text[self._fed : pos] if self._output.depths else "")
-        self._given = self._given or bool(out)
-        string = self._string
-        in_body = string is not None and not string.guarding and not self._output.depths and pos == size
-        self.passing = string.passing if string is not None and in_body else None
+        self.examined += (min(pos + HELD, size) if self._wait else pos + self._done) - start
+        self._read += pos - start
+        output = self._output
+        out = output.flush(text[start:pos] if output.depths else "")
+        if out:
+            self._given = True
+        self.passing = None
+        if pos == size and not output.depths:
+            if self._plain is not None:
+                self.passing = self._plain.passing
+            elif self._string is not None and not self._string.guarding:
+                self.passing = self._string.passing
         return pos, out, self._done
 
     def cut(self) -> str | None:
@@ -120,10 +149,11 @@ class LiteralReader:
         self.lost += self._output.held  # what is undecided cannot be given
         if self._raw is not None:
             self.lost += sum(map(len, self._raw.pieces))
-        begun = self._have or self._string is not None or self._group is not None
+        in_string = self._plain is not None or self._string is not None
+        begun = self._have or in_string or self._group is not None
         if self._frames and not begun:  # a key whose value never came
             self.lost += len(self._frames[-1].key or "")
-        open_string = self._string is not None and not self._output.depths
+        open_string = in_string and not self._output.depths
         frames = self._frames[: self._output.depths[0]] if self._output.depths else self._frames
         closers = ("}" if frame.kind == ":" else "]" for frame in reversed(frames))
         return '"' * open_string + "".join(closers)
@@ -156,6 +186,16 @@ class LiteralReader:
 
     def _value(self, text: str, pos: int, final: bool) -> int:
         """Before a value."""
+        opened = self._opening(text, pos)
+        if opened is not None:
+            self._begin()
+            self._output.put('"')
+            self._plain = plain_strings("" if self._token else opened[1], self._token, self._guard)
+            self._state = LiteralReader._in_plain
+            return opened.end()
+        word = self._word(text, pos, final)
+        if word != pos or self._wait:
+            return word
         pos = skip_blanks(text, pos)
         if pos == len(text):
             return pos
@@ -189,13 +229,75 @@ class LiteralReader:
     def _before_key(self) -> bool:
         return bool(self._frames) and self._frames[-1].kind == ":" and self._frames[-1].key is None
 
-    def _open_string(self, text: str, pos: int, final: bool) -> tuple[StringReader | None, int]:
+    @property
+    def _guard(self) -> str:
+        """What may follow the string that begins here."""
         if not self._token:
-            return open_string(text, pos, final, ",)]}:" + self._stops, self._over)
-        guard = ",]}" + self._frames[0].close + (":=" if self._before_key else "")
-        if text[pos] == self._token[0]:
-            return open_token_string(text, pos, final, self._token, guard, self._over)
-        return open_string(text, pos, final, guard, self._over)
+            return ",)]}:" + self._stops
+        return ",]}" + self._frames[0].close + (":=" if self._before_key else "")
+
+    def _open_string(self, text: str, pos: int, final: bool) -> tuple[StringReader | None, int]:
+        if self._token and text[pos] == self._token[0]:
+            return open_token_string(text, pos, final, self._token, self._guard, self._over)
+        return open_string(text, pos, final, self._guard, self._over)
+
+    def _word(self, text: str, pos: int, final: bool) -> int:
+        """Take a key, number or word as a whole; it stays where it is if there is none, or if more text must tell."""
+        if self._token and self._before_key:
+            found = _KEY(text, pos)
+            if found is not None and found.lastindex == 2:
+                self._frames[-1].key = f'"{found[1]}"'
+                return found.end()
+        else:
+            found = _WORD(text, pos)
+        if found is None:
+            return pos
+        end = found.end()
+        if end == len(text):
+            self._wait = not final
+            return pos
+        if not self._ends(text[end]):
+            return pos
+        value = self._scalar(found[0])
+        self._begin()
+        self._output.put(value)
+        self._have = True
+        self._state = LiteralReader._after
+        return end
+
+    def _in_plain(self, text: str, pos: int, final: bool) -> int:
+        """In a string that is plain so far; in a list also those that follow."""
+        plain = self._plain
+        assert plain is not None
+        if self._frames and self._frames[-1].kind == "[":
+            row = plain.row(text, pos)
+            assert row is not None
+            self._output.put(text[pos : row.end()].replace(plain.between, '", "'))
+            pos = row.end()
+            if self._halfway(plain.between, text, pos, final):
+                return pos
+        found = plain.rest(text, pos)
+        assert found is not None
+        end = found.end()
+        if found.lastindex is not None:
+            self._output.put(text[pos : found.start(1)] + '"')
+            self._plain = None
+            self._have = True
+            self._state = LiteralReader._after
+            return end
+        self._output.put(text[pos:end])
+        if not self._halfway(plain.quote, text, end, final):
+            self._plain = None
+            self._string = plain.reader(self._over)
+            self._state = LiteralReader._body
+        return end
+
+    def _halfway(self, literal: str, text: str, pos: int, final: bool) -> bool:
+        """Whether the text ends here, or in what may become the literal, or with it."""
+        if pos == len(text):
+            return True
+        self._wait = not final and len(text) - pos <= len(literal) and literal.startswith(text[pos:])
+        return self._wait
 
     def _body(self, text: str, pos: int, final: bool) -> int:
         """In a string."""
