@@ -109,6 +109,19 @@ class LiteralReader:
         reader._output.put("{")
         return reader
 
+    def again(self) -> None:
+        """Before another value, behind one that has ended."""
+        self._state = LiteralReader._value
+        self._done = self._given = self._have = False
+        self._read = self._bad = self.lost = 0
+
+    def resume(self, quote: str) -> None:
+        """Before the rest of a string whose beginning has gone out."""
+        self.again()
+        self._given = True
+        self._plain = plain_strings(quote, "", self._guard)
+        self._state = LiteralReader._in_plain
+
     @property
     def malformed(self) -> bool:
         """Something was no literal."""
