@@ -15,14 +15,16 @@ from functools import lru_cache
 from .buffer import Buffer
 from .calls import Calls, Gate, ObjectWriter
 from .head import NAME_LIMIT, HeadReader, compile_head
-from .literal_strings import Ends, Plain, plain_opening, plain_strings
+from .literal_strings import Ends
 from .literals import LiteralReader
 from .markers import Verdict
 from .passing import Passing
+from .plain_strings import Plain, plain_opening, plain_strings
 from .spec import CallSyntax
 
 _OPEN, _HEAD, _ARGUMENT, _ASSIGNED, _STRING, _VALUE, _NEXT = range(7)
 _STOPS = ",)"  # what ends an argument's value
+_GUARD = _STOPS + "]}:"  # and a string
 _IDENTIFIER = re.compile(r"[\w.\-]{1,257}").match
 _OPENING = plain_opening("")
 
@@ -38,7 +40,7 @@ class CallSyntaxReader:
     """Reads the calls of one block."""
 
     __slots__ = (
-        "_calls", "_ends", "_head", "_in_call", "_key_length", "_keyword", "_lines", "_literal", "_named", "_pair",
+        "_calls", "_ends", "_head", "_in_call", "_joint", "_key_length", "_keyword", "_lines", "_literal", "_named", "_pair",
         "_plain", "_spec", "_state", "_unnamed", "_writer",
     )  # fmt: skip
 
@@ -52,6 +54,7 @@ class CallSyntaxReader:
         self._head = HeadReader(compile_head(spec.head))
         self._writer = ObjectWriter(calls)
         self._keyword = _keyword(spec)
+        self._joint = f"{spec.comma}{{key}}{spec.assign}"
         self._plain: Plain | None = None  # the kind of the string in progress, plain so far
         self._literal = LiteralReader(_STOPS, ends)  # of any other value
         self._unnamed = 0  # characters of a value without a key
@@ -194,7 +197,7 @@ class CallSyntaxReader:
         text, pos = buf.text, buf.pos
         opened = _OPENING(text, pos)
         if opened is not None:
-            self._plain = plain_strings(opened[1], "", _STOPS)
+            self._plain = plain_strings(opened[1], "", _GUARD, self._joint)
             buf.advance(opened.end())
             self._state = _STRING
             return self._string(buf, final, '"')
@@ -211,23 +214,22 @@ class CallSyntaxReader:
         plain = self._plain
         assert plain is not None
         text, pos = buf.text, buf.pos
-        found = plain.rest(text, pos)
+        found = plain.row(text, pos)
         assert found is not None
         end = found.end()
+        closed = found.lastindex is not None and text[end] in _STOPS
+        last = end if found.lastindex is None else found.start(1)
+        self._writer.value(opening + plain.json(text[pos:last]) + '"' * closed)
         buf.examined += end - pos + 1
-        if found.lastindex is not None:
-            self._writer.value(opening + text[pos:found.start(1)] + '"')
-            self._plain = None
+        buf.advance(end if closed else last)
+        if closed:
             self._state = _ARGUMENT
-        elif end > pos:
-            self._writer.value(opening + text[pos:end])
-        buf.advance(end)
-        if self._plain is not None:
-            if not final and text[end:end + 2] in ("", plain.quote):
-                return Verdict.MORE
-            self._plain = None
-            self._literal.resume(plain.quote)
+        elif not final and text[last:last + 2] in ("", plain.quote):
+            return Verdict.MORE
+        else:
+            self._literal.resume(plain)
             self._state = _VALUE
+        self._plain = None
         return None
 
     def _value(self, buf: Buffer, final: bool) -> Verdict | None:

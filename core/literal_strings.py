@@ -9,23 +9,20 @@ Rules
   data stands for `"`. Nothing is escaped between two of them.
 
 Theory of operation
-Most strings need no decoding and are closed as a template closes them: patterns take those in one go (Plain). Where a
-string holds more, a reader takes over, for the rest of it. It looks at each character once. What it cannot decide yet
-it keeps as pieces (blanks behind a quote mark), or leaves to the caller where a few characters need more text (an
-escape, a closing triple, half a token).
+A reader looks at each character once. What it cannot decide yet it keeps as pieces (blanks behind a quote mark),
+or leaves to the caller where a few characters need more text (an escape, a closing triple, half a token).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from functools import lru_cache
 
 from .passing import Passing, beginnings
 from .values import NEEDS_ESCAPE, escape_json
 
-__all__ = ["NO_ENDS", "QUOTED", "Ends", "Plain", "StringReader", "compile_ends", "open_string", "open_token_string",
-           "plain_opening", "plain_strings", "skip_blanks"]  # fmt: skip
+__all__ = ["NO_ENDS", "QUOTED", "Ends", "StringReader", "compile_ends", "open_string", "open_token_string",
+           "skip_blanks"]  # fmt: skip
 
 _BLANK_RUN = re.compile(r"[ \t\r\n]*")
 _OPENING = re.compile(r"""([rRbBuUfF]{0,2})('{1,3}|"{1,3})?""")
@@ -38,7 +35,6 @@ _ALIKE = r"""(?:[^"'\\\x00-\x1f\ud800-\udfff]|\\["\\bfnrt])*"""
 _OTHER = re.compile(rf"(?!{_ALIKE}\Z)(?:{_ALIKE}(\\)\Z)?")
 _DECODED = {quote: Passing(stop.search, _OTHER.match, half=1) for quote, stop in _STOPS.items()}
 _VERBATIM = {quote: Passing(stop.search) for quote, stop in _STOPS.items()}
-_PLAIN_IN_BOTH = f"[^{NEEDS_ESCAPE.pattern[1:-1]}']"
 _ESCAPE_LENGTH = {"x": 4, "u": 6, "U": 10, "\r": 3, **dict.fromkeys("01234567", 4)}
 _ESCAPE = re.compile(
     r"""\\(?:([\\'"abfnrtv])|(\r\n|[\r\n])|([0-7]{1,3})|"""
@@ -206,41 +202,6 @@ def _of_token(token: str) -> tuple[re.Pattern[str], Passing]:
     first = re.escape(token[0])
     stop = re.compile(f"{NEEDS_ESCAPE.pattern[:-1]}{first}]").search
     return re.compile(first), Passing(stop, beginnings([token]), escape_json)
-
-
-class Plain:
-    """Strings of one kind, as long as they are plain: nothing in them is decoded, the quote closes them, and what may
-    follow it does so at once. Shared by all strings of the kind."""
-
-    __slots__ = ("_guard", "_token", "between", "passing", "quote", "rest", "row")
-
-    def __init__(self, quote: str, token: str, guard: str) -> None:
-        self.quote = token or quote
-        self.between = f"{token},{token}" if token else f"{quote}, {quote}"  # two of them in a list
-        self.passing = _of_token(token)[1] if token else _DECODED[quote]
-        self._token = token
-        self._guard = guard
-        char = f"[^{NEEDS_ESCAPE.pattern[1:-1]}{re.escape(self.quote[0])}]"
-        self.rest = re.compile(f"{char}*({re.escape(self.quote)}(?=[{re.escape(guard)}]))?").match  # of a string
-        self.row = re.compile(f"{char}*(?:{re.escape(self.between)}{char}+){{0,500}}").match  # and others behind it
-
-    def reader(self, ends: Ends) -> StringReader:
-        """For the rest of a string that is not plain."""
-        if self._token:
-            return TokenStringReader(self._token, self._guard, ends)
-        return StringReader(self.quote, False, self._guard, ends)
-
-
-@lru_cache(maxsize=256)
-def plain_strings(quote: str, token: str, guard: str) -> Plain:
-    """The strings between two quote marks, or two tokens."""
-    return Plain(quote, token, guard)
-
-
-@lru_cache(maxsize=64)
-def plain_opening(token: str) -> Callable[[str, int], re.Match[str] | None]:
-    """What opens a plain string: a token; or a single quote mark, which the next character tells from a triple."""
-    return re.compile(f" ?{re.escape(token)}" if token else f" ?([\"'])(?={_PLAIN_IN_BOTH})").match
 
 
 class TokenStringReader(StringReader):

@@ -31,18 +31,9 @@ import re
 from collections.abc import Callable
 
 from .literal_parts import Frame, Output, RawReader, scalar_json
-from .literal_strings import (
-    NO_ENDS,
-    Ends,
-    Plain,
-    StringReader,
-    open_string,
-    open_token_string,
-    plain_opening,
-    plain_strings,
-    skip_blanks,
-)
+from .literal_strings import NO_ENDS, Ends, StringReader, open_string, open_token_string, skip_blanks
 from .passing import Passing
+from .plain_strings import Plain, plain_opening, plain_strings
 from .schema import ToolSchema
 from .values import BLANKS, convert, escape_json
 
@@ -81,8 +72,8 @@ class LiteralReader:
         self._token = ""  # the family's own quote
         self._opening = plain_opening("")
         self._state: Callable[[LiteralReader, str, int, bool], int] = LiteralReader._value
-        self._plain: Plain | None = None  # the kind of a string that is plain so far
-        self._string: StringReader | None = None  # of one that is not
+        self._plain: Plain | None = None  # the kind of string
+        self._string: StringReader | None = None  # of one that is not plain
         self._raw: RawReader | None = None
         self._junk = False  # the raw text is skipped
         self._have = False  # the element has a value
@@ -115,11 +106,11 @@ class LiteralReader:
         self._done = self._given = self._have = False
         self._read = self._bad = self.lost = 0
 
-    def resume(self, quote: str) -> None:
+    def resume(self, plain: Plain) -> None:
         """Before the rest of a string whose beginning has gone out."""
         self.again()
         self._given = True
-        self._plain = plain_strings(quote, "", self._guard)
+        self._plain = plain
         self._state = LiteralReader._in_plain
 
     @property
@@ -149,10 +140,10 @@ class LiteralReader:
             self._given = True
         self.passing = None
         if pos == size and not output.depths:
-            if self._plain is not None:
-                self.passing = self._plain.passing
-            elif self._string is not None and not self._string.guarding:
-                self.passing = self._string.passing
+            if self._string is None:
+                self.passing = self._plain.passing if self._plain is not None else None
+            elif not self._string.guarding:
+                self.passing = (self._plain or self._string).passing
         return pos, out, self._done
 
     def cut(self) -> str | None:
@@ -203,7 +194,7 @@ class LiteralReader:
         if opened is not None:
             self._begin()
             self._output.put('"')
-            self._plain = plain_strings("" if self._token else opened[1], self._token, self._guard)
+            self._plain = plain_strings("" if self._token else opened[1], self._token, self._guard, self._joint)
             self._state = LiteralReader._in_plain
             return opened.end()
         word = self._word(text, pos, final)
@@ -249,6 +240,16 @@ class LiteralReader:
             return ",)]}:" + self._stops
         return ",]}" + self._frames[0].close + (":=" if self._before_key else "")
 
+    @property
+    def _joint(self) -> str:
+        """What is between the string that begins here and one that follows it in a row."""
+        frame = self._frames[-1] if self._frames else None
+        if frame is None or (frame.kind != "[" and frame.key is None):
+            return ""
+        if self._token:
+            return "," if frame.kind == "[" else ",{key}:"
+        return ", "
+
     def _open_string(self, text: str, pos: int, final: bool) -> tuple[StringReader | None, int]:
         if self._token and text[pos] == self._token[0]:
             return open_token_string(text, pos, final, self._token, self._guard, self._over)
@@ -279,38 +280,29 @@ class LiteralReader:
         return end
 
     def _in_plain(self, text: str, pos: int, final: bool) -> int:
-        """In a string that is plain so far; in a list also those that follow."""
+        """In a string that is plain so far, or a row of them."""
         plain = self._plain
         assert plain is not None
-        if self._frames and self._frames[-1].kind == "[":
-            row = plain.row(text, pos)
-            assert row is not None
-            self._output.put(text[pos : row.end()].replace(plain.between, '", "'))
-            pos = row.end()
-            if self._halfway(plain.between, text, pos, final):
-                return pos
-        found = plain.rest(text, pos)
+        found = plain.row(text, pos)
         assert found is not None
         end = found.end()
         if found.lastindex is not None:
-            self._output.put(text[pos : found.start(1)] + '"')
-            self._plain = None
-            self._have = True
-            self._state = LiteralReader._after
+            self._output.put(plain.json(text[pos : found.start(1)]) + '"')
+            self._close_string()
             return end
-        self._output.put(text[pos:end])
-        if not self._halfway(plain.quote, text, end, final):
-            self._plain = None
-            self._string = plain.reader(self._over)
-            self._state = LiteralReader._body
+        if end > pos:
+            self._output.put(plain.json(text[pos:end]))
+        if end < len(text):
+            self._wait = not final and len(text) - end <= len(plain.quote) and plain.quote.startswith(text[end:])
+            if not self._wait:
+                self._string = plain.reader(self._over)
+                self._state = LiteralReader._body
         return end
 
-    def _halfway(self, literal: str, text: str, pos: int, final: bool) -> bool:
-        """Whether the text ends here, or in what may become the literal, or with it."""
-        if pos == len(text):
-            return True
-        self._wait = not final and len(text) - pos <= len(literal) and literal.startswith(text[pos:])
-        return self._wait
+    def _close_string(self) -> None:
+        self._plain = self._string = None
+        self._have = True
+        self._state = LiteralReader._after
 
     def _body(self, text: str, pos: int, final: bool) -> int:
         """In a string."""
@@ -319,9 +311,7 @@ class LiteralReader:
         if out or closed:
             self._output.put(out + '"' * closed)
         if closed:
-            self._string = None
-            self._have = True
-            self._state = LiteralReader._after
+            self._close_string()
         else:
             self._wait = pos < len(text)
         return pos
