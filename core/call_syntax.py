@@ -40,8 +40,8 @@ class CallSyntaxReader:
     """Reads the calls of one block."""
 
     __slots__ = (
-        "_calls", "_ends", "_head", "_in_call", "_joint", "_key_length", "_keyword", "_lines", "_literal", "_named", "_pair",
-        "_plain", "_spec", "_state", "_unnamed", "_writer",
+        "_calls", "_ends", "_head", "_in_call", "_joint", "_key_length", "_keyword", "_lines", "_literal", "_named",
+        "_pair", "_plain", "_spec", "_state", "_unnamed", "_writer",
     )  # fmt: skip
 
     def __init__(self, spec: CallSyntax, calls: Calls, ends: Ends) -> None:
