@@ -31,7 +31,7 @@ class Plain:
     """Strings of one kind. ``joint`` is what stands between two of a row, "" where there is none; ``{key}`` in it is
     the second one's key."""
 
-    __slots__ = ("_cut", "_guard", "_joint", "_token", "passing", "quote", "row")
+    __slots__ = ("_guard", "_joint", "_token", "passing", "quote", "row")
 
     def __init__(self, quote: str, token: str, guard: str, joint: str) -> None:
         self._token = token
@@ -56,16 +56,9 @@ class Plain:
             cut = _beginning(pieces) if token else f"{cut}|{_beginning(pieces)}"
         self.row = re.compile(f"{row}({''.join(mark)}(?=[{re.escape(guard)}]))?").match
         stop = re.compile(f"[{_UNESCAPED}{mark[0]}]").search
-        self._cut = re.compile(rf"(?:({cut})\Z)?").match
+        possible = re.compile(rf"(?!{row}\Z)(?:{row}({cut})\Z)?").match
         verbatim = not token and (not joint or f"{quote}{joint}{quote}" == '", "')
-        self.passing = Passing(stop, self._possible, None if verbatim else self.json, half=1)
-
-    def _possible(self, text: str) -> re.Match[str] | None:
-        """See Passing: what may be half of something at the end of the text, or none of that."""
-        found = self.row(text, 0)
-        assert found is not None
-        end = found.end() if found.lastindex is None else found.start(1)
-        return None if end == len(text) else self._cut(text, end)
+        self.passing = Passing(stop, possible, None if verbatim else self.json, half=1)
 
     def json(self, text: str) -> str:
         """Text of strings, and what is between them, as JSON."""
