@@ -10,13 +10,18 @@ from .calls import Calls
 from .head import compile_head
 from .markers import Matcher
 from .passing import Passing, beginnings
+from .plain_strings import ROW, beginning
 from .schema import ToolSchema
 from .spec import Elements
 from .values import NEEDS_ESCAPE, Encoder, escape_json, make_encoder
 
 _TAG_RUN = re.compile(r"[^<>\n]{0,257}").match
 _TAG_LIMIT = 256
+_KEY = r"[\w.\-]{1,32}"
 _TREES = frozenset({"object", "array"})
+_STRING = frozenset({"string"})
+_HALF = re.compile("()").match("")  # see Passing
+_NOTHING = re.compile("").match("")
 
 
 class ElementsGrammar:
@@ -27,14 +32,26 @@ class ElementsGrammar:
         self.head = compile_head(f"{spec.space}\n{spec.head}", (spec.space,))
         self.tail = spec.tail.strip()[1:-1]
         self.item = spec.item
+        self.space = spec.space
         self._around = tuple(tag.strip()[1:-1] for tag in spec.around)
         self._next = spec.head.partition("{name}")[0].strip()[1:-1]  # of the next call, without the quote
         self.marker: Matcher[bool] = Matcher([(spec.space, True)])
         self.starts: Matcher[bool] = Matcher([(spec.space, True), ("<", False)])
         self.closers: Matcher[bool] = Matcher([(spec.space, True), ("</", False)])
         firsts = "".join(re.escape(char) for char in sorted(self.closers.firsts))
-        stop = re.compile(f"[{firsts}]|{NEEDS_ESCAPE.pattern}").search
-        self.passing = Passing(stop, beginnings([spec.space, "</"]), escape_json)
+        self.stop = re.compile(f"[{firsts}]|{NEEDS_ESCAPE.pattern}").search
+        begins = beginnings([spec.space, "</"])
+        assert begins is not None
+        self.begins = begins
+        self.passing = Passing(self.stop, self.begins, escape_json)
+        # From one element to the next, and text with such places in it, which has a group where half of one ends it.
+        between = [*map(re.escape, f"{spec.space}</"), _KEY, ">", *map(re.escape, f"{spec.space}<"), _KEY, ">"]
+        self.between = re.compile("".join(f"({piece})" if piece == _KEY else piece for piece in between))
+        first, *rest = map(re.escape, spec.space)
+        data = rf"(?:{first}(?!{''.join(rest)}|(?:{beginning(rest)})?\Z)|<(?!/|\Z))"
+        text = f"[^{firsts}]*(?:{data}[^{firsts}]*)*"
+        row = f"{text}(?:{''.join(between)}(?=[^{firsts}]){text}){{0,{ROW}}}"
+        self.row = re.compile(rf"(?!{row}\Z)(?:{row}(<|{beginning(between)})\Z)?").match
 
     def ends_call(self, tag: str) -> bool:
         """Whether the tag belongs to what encloses the call, or opens the next one."""
@@ -177,11 +194,15 @@ class TreeWriter:
 class Leaf:
     """An element whose value is text, or not yet known to be a tree."""
 
-    __slots__ = ("_blank", "_encoder", "_given", "_schema", "_types", "_writer", "name", "strings", "tree")
+    __slots__ = (
+        "_ahead", "_blank", "_encoder", "_given", "_grammar", "_row", "_schema", "_types", "_writer", "name", "strings",
+        "tree",
+    )  # fmt: skip
 
-    def __init__(self, writer: TreeWriter, name: str, constrained: bool) -> None:
-        self.name = name
+    def __init__(self, grammar: ElementsGrammar, writer: TreeWriter, name: str, constrained: bool) -> None:
+        self._grammar = grammar
         self._writer = writer
+        self._rename(name)
         self._schema = writer.schema_of(name)
         self._types = self._schema.own_types
         self.tree = not self._types or bool(self._types & _TREES)  # may be one
@@ -189,11 +210,53 @@ class Leaf:
         self._encoder: Encoder = make_encoder(self._types, constrained=constrained)
         self._given = False
         self._blank = True  # nothing but blanks so far
+        self._row = Passing(grammar.stop, self._possible, self._pass, half=1) if self._types == _STRING else None
+
+    def _rename(self, name: str) -> None:
+        self.name = name
+        self._ahead = f"{self._grammar.space}</{name}>{self._grammar.space}<"  # if another element follows
 
     @property
-    def passing(self) -> bool:
-        """Text that needs no escape would go out unchanged."""
-        return self._given and self._encoder.streaming
+    def passing(self) -> Passing | None:
+        """See Reader; a string may be followed by others, each of which is this leaf then."""
+        if not self._given or not self._encoder.streaming:
+            return None
+        return self._row or self._grammar.passing
+
+    def _possible(self, text: str) -> re.Match[str] | None:
+        """See Passing."""
+        if self._ahead.startswith(text):
+            return _HALF
+        grammar = self._grammar
+        if grammar.begins(text) is None:
+            return None
+        found = grammar.row(text)
+        if found is not None and found.lastindex is None:
+            return found
+        name = self.name
+        for closed, opened in grammar.between.findall(text, 0, len(text) if found is None else found.start(1)):
+            if closed != name or not self._may_follow(opened):
+                return _NOTHING
+            name = opened
+        return found
+
+    def _may_follow(self, tag: str) -> bool:
+        """Whether the tag opens another string beside this one."""
+        if self._writer.in_array:
+            return tag == self._grammar.item
+        return not self._grammar.ends_call(tag) and self._writer.schema_of(tag).own_types == _STRING
+
+    def _pass(self, text: str) -> str:
+        """What the text, of which all was possible, becomes."""
+        if self._grammar.space not in text:
+            return escape_json(text)
+        body, *rest = self._grammar.between.split(text)
+        out = escape_json(body)
+        for name, body in zip(rest[1::3], rest[2::3], strict=True):
+            self._rename(name)
+            out += '", "' if self._writer.in_array else f'", "{name}": "'
+            out += escape_json(body)
+        return out
 
     def open_tree(self, items: bool) -> None:
         """The value is a tree; ``items``: its first element is named as items are."""

@@ -20,9 +20,9 @@ from .literal_strings import Ends, StringReader, TokenStringReader
 from .passing import Passing
 from .values import NEEDS_ESCAPE, escape_json
 
-__all__ = ["Plain", "plain_opening", "plain_strings"]
+__all__ = ["ROW", "Plain", "beginning", "plain_opening", "plain_strings"]
 
-_ROW = 500  # strings taken at once; a pattern remembers each of them
+ROW = 500  # strings taken at once; a pattern remembers each of them
 _KEY = r"[\w.\-]{1,32}"
 _UNESCAPED = NEEDS_ESCAPE.pattern[1:-1]
 
@@ -41,8 +41,8 @@ class Plain:
         mark = [re.escape(char) for char in self.quote]
         if token:
             other = f"[^{mark[0]}]*"
-            row = f"{other}(?:{mark[0]}(?!{''.join(mark[1:])}|(?:{_beginning(mark[1:])})?\\Z){other})*"
-            cut, more = _beginning(mark), ""
+            row = f"{other}(?:{mark[0]}(?!{''.join(mark[1:])}|(?:{beginning(mark[1:])})?\\Z){other})*"
+            cut, more = beginning(mark), ""
         else:
             other = f"[^{_UNESCAPED}{quote}]*"
             row = rf'{other}(?:\\["\\bfnrt]{other})*'
@@ -52,8 +52,8 @@ class Plain:
             between = [*map(re.escape, left), *([_KEY] if key else []), *map(re.escape, right)]
             pieces = [*mark, *between, *mark]
             self._joint = re.compile("".join(f"({_KEY})" if piece == _KEY else piece for piece in pieces))
-            row += f"(?:{''.join(pieces)}{more}{row}){{0,{_ROW}}}"
-            cut = _beginning(pieces) if token else f"{cut}|{_beginning(pieces)}"
+            row += f"(?:{''.join(pieces)}{more}{row}){{0,{ROW}}}"
+            cut = beginning(pieces) if token else f"{cut}|{beginning(pieces)}"
         self.row = re.compile(f"{row}({''.join(mark)}(?=[{re.escape(guard)}]))?").match
         stop = re.compile(f"[{_UNESCAPED}{mark[0]}]").search
         possible = re.compile(rf"(?!{row}\Z)(?:{row}({cut})\Z)?").match
@@ -79,7 +79,7 @@ class Plain:
         return StringReader(self.quote, False, self._guard, ends)
 
 
-def _beginning(pieces: Sequence[str]) -> str:
+def beginning(pieces: Sequence[str]) -> str:
     """A pattern for one or more of these patterns in a row, from the first one on."""
     found = ""
     for piece in reversed(pieces):
