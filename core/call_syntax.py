@@ -9,11 +9,11 @@ newlines. A closer of the block ends a call that is open.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from functools import lru_cache
 
 from .buffer import Buffer
 from .calls import Calls, Gate, ObjectWriter
+from .expected import Expected
 from .head import NAME_LIMIT, HeadReader, compile_head
 from .literal_strings import Ends
 from .literals import LiteralReader
@@ -29,34 +29,48 @@ _IDENTIFIER = re.compile(r"[\w.\-]{1,257}").match
 _OPENING = plain_opening("")
 
 
+class _Grammar:
+    """A CallSyntax payload, compiled."""
+
+    def __init__(self, spec: CallSyntax) -> None:
+        comma, assign = spec.comma.strip(), spec.assign
+        self.head = compile_head(spec.head)
+        # What the template writes in front of a value, as far as it is there: the comma, the key, and what assigns.
+        key = rf"([\w.\-]{{1,{NAME_LIMIT}}})"
+        self.keyword = re.compile(rf"(?:{re.escape(comma)})? ?(?:{key}(?:({re.escape(assign)})|\Z))?").match
+        self.joint = f"{spec.comma}{{key}}{assign}"
+        self.argument = Expected([((comma, ""), r"[\w.\-]")], (assign,))
+        (_, name), *_, (opening, _) = self.head.parts(0)
+        self.call = Expected([((comma,), name)], opening)
+        self.line = Expected([(("\n",), name)], opening, before="")
+
+
 @lru_cache(maxsize=64)
-def _keyword(spec: CallSyntax) -> Callable[[str, int], re.Match[str] | None]:
-    """What the template writes in front of a value, as far as it is there: the comma, the key, and what assigns."""
-    comma, assign = re.escape(spec.comma.strip()), re.escape(spec.assign)
-    return re.compile(rf"(?:{comma})? ?(?:([\w.\-]{{1,{NAME_LIMIT}}})(?:({assign})|\Z))?").match
+def _compile(spec: CallSyntax) -> _Grammar:
+    return _Grammar(spec)
 
 
 class CallSyntaxReader:
     """Reads the calls of one block."""
 
     __slots__ = (
-        "_calls", "_ends", "_head", "_in_call", "_joint", "_key_length", "_keyword", "_lines", "_literal", "_named",
+        "_calls", "_ends", "_grammar", "_head", "_in_call", "_key_length", "_lines", "_literal", "_named", "_owed",
         "_pair", "_plain", "_spec", "_state", "_unnamed", "_writer",
     )  # fmt: skip
 
     def __init__(self, spec: CallSyntax, calls: Calls, ends: Ends) -> None:
         self._spec = spec
+        self._grammar = _compile(spec)
         self._calls = calls
         self._ends = ends
         self._state = _OPEN if spec.wrap[0] else _HEAD
         self._lines = not spec.wrap[0]  # calls without brackets around them, parted by newlines
         self._in_call = False
-        self._head = HeadReader(compile_head(spec.head))
+        self._head = HeadReader(self._grammar.head)
         self._writer = ObjectWriter(calls)
-        self._keyword = _keyword(spec)
-        self._joint = f"{spec.comma}{{key}}{spec.assign}"
         self._plain: Plain | None = None  # the kind of the string in progress, plain so far
         self._literal = LiteralReader(_STOPS, ends)  # of any other value
+        self._owed = ""  # text that goes out with what follows
         self._unnamed = 0  # characters of a value without a key
         self._pair = 0  # where the argument in progress begins
         self._key_length = -1  # of the key in progress, once known
@@ -72,8 +86,16 @@ class CallSyntaxReader:
             return self._plain.passing
         return self._literal.passing if self._state == _VALUE and self._named else None
 
-    def expected(self, buf: Buffer) -> None:
+    def expected(self, buf: Buffer) -> Expected | None:
         """See Reader."""
+        state = self._state
+        if state == _ARGUMENT:
+            return self._grammar.argument
+        if state == _HEAD:
+            return self._head.expected
+        if state == _NEXT:
+            return self._grammar.line if self._lines else self._grammar.call
+        return None
 
     def feed(self, buf: Buffer, final: bool) -> Verdict:
         """Settle what can be; see Verdict."""
@@ -126,7 +148,7 @@ class CallSyntaxReader:
         """Before an argument, or in its key, which begins at ``pos``: then ``scan`` is behind that."""
         if buf.scan > buf.pos:
             return self._key(buf, final)
-        found = self._keyword(buf.text, buf.pos)
+        found = self._grammar.keyword(buf.text, buf.pos)
         assert found is not None
         buf.examined += found.end() - buf.pos
         if found.lastindex == 2:
@@ -197,7 +219,7 @@ class CallSyntaxReader:
         text, pos = buf.text, buf.pos
         opened = _OPENING(text, pos)
         if opened is not None:
-            self._plain = plain_strings(opened[1], "", _GUARD, self._joint)
+            self._plain = plain_strings(opened[1], "", _GUARD, self._grammar.joint)
             buf.advance(opened.end())
             self._state = _STRING
             return self._string(buf, final, '"')
@@ -219,10 +241,11 @@ class CallSyntaxReader:
         end = found.end()
         closed = found.lastindex is not None and text[end] in _STOPS
         last = end if found.lastindex is None else found.start(1)
-        self._writer.value(opening + plain.json(text[pos:last]) + '"' * closed)
+        self._write(opening + plain.json(text[pos:last]))
         buf.examined += end - pos + 1
         buf.advance(end if closed else last)
         if closed:
+            self._owed = '"'
             self._state = _ARGUMENT
         elif not final and text[last:last + 2] in ("", plain.quote):
             return Verdict.MORE
@@ -237,7 +260,7 @@ class CallSyntaxReader:
         pos, out, done = self._literal.feed(buf.text, buf.pos, final)
         buf.examined += self._literal.examined - before
         if self._named:
-            self._writer.value(out)
+            self._write(out)
         else:
             self._unnamed += pos - buf.pos
         buf.advance(pos)
@@ -245,6 +268,7 @@ class CallSyntaxReader:
             self._calls.lost("positional_argument", self._unnamed)
             self._unnamed = 0
         if done:
+            self._owed += self._literal.owed()
             if self._named and self._literal.lost:
                 self._calls.lost("malformed_value", self._literal.lost)
             self._state = _ARGUMENT
@@ -254,14 +278,23 @@ class CallSyntaxReader:
         rest = self._literal.cut()
         buf.advance(len(buf.text))
         if self._named:
-            self._writer.value(rest or "")
+            self._write(rest or "")
             if rest is None:
                 self._calls.lost("cut_value", self._calls.position() - self._pair)
             elif self._literal.lost:
                 self._calls.lost("malformed_value", self._literal.lost)
         return self._finish()
 
+    def _write(self, text: str) -> None:
+        """Text of a value. The quote of the string before it goes with it, as the fast path has it."""
+        if text and self._owed:
+            self._calls.arguments(self._owed)
+            self._owed = ""
+        self._writer.value(text)
+
     def _end(self, complete: bool) -> None:
+        self._calls.arguments(self._owed)
+        self._owed = ""
         self._writer.close()
         self._calls.end(complete)
         self._in_call = False
@@ -284,7 +317,7 @@ class CallSyntaxReader:
         self._calls.tentative(textual=False)
         buf.advance(at + comma)
         self._calls.head()
-        self._head = HeadReader(compile_head(self._spec.head))
+        self._head = HeadReader(self._grammar.head)
         self._state = _HEAD
         return None
 

@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from .buffer import Buffer
 from .calls import Calls
+from .expected import Expected
 from .head import compile_head
 from .markers import Matcher
 from .passing import Passing, beginnings
@@ -38,6 +39,9 @@ class ElementsGrammar:
         self.marker: Matcher[bool] = Matcher([(spec.space, True)])
         self.starts: Matcher[bool] = Matcher([(spec.space, True), ("<", False)])
         self.closers: Matcher[bool] = Matcher([(spec.space, True), ("</", False)])
+        opens = (f"{spec.space}<", f"{spec.space}</")
+        self.tag = Expected([((*opens, "<", "</"), r"[\w.\-]")], (">",))
+        self.marked_tag = Expected([(opens, r"[\w.\-]")], (">",))
         firsts = "".join(re.escape(char) for char in sorted(self.closers.firsts))
         self.stop = re.compile(f"[{firsts}]|{NEEDS_ESCAPE.pattern}").search
         begins = beginnings([spec.space, "</"])
@@ -119,11 +123,16 @@ class _Tree:
 class TreeWriter:
     """Writes trees as JSON while they come."""
 
-    __slots__ = ("_calls", "_trees")
+    __slots__ = ("_calls", "_trees", "owed")
 
     def __init__(self, calls: Calls, schema: ToolSchema) -> None:
         self._calls = calls
         self._trees = [_Tree("", schema, False)]
+        self.owed = ""  # goes out with what follows
+
+    def _give(self, text: str) -> None:
+        self._calls.arguments(self.owed + text)
+        self.owed = ""
 
     @property
     def depth(self) -> int:
@@ -157,12 +166,12 @@ class TreeWriter:
         separator = ", " if tree.count else "{" if len(self._trees) == 1 else ""
         key = "" if tree.array else f'"{escape_json(name)}": '
         tree.count += 1
-        self._calls.arguments(separator + key + text)
+        self._give(separator + key + text)
 
     def put(self, text: str) -> None:
         """More of a member."""
         if text:
-            self._calls.arguments(text)
+            self._give(text)
 
     def open(self, name: str, schema: ToolSchema, array: bool) -> None:
         """A member that is a tree."""
@@ -182,13 +191,13 @@ class TreeWriter:
         text = "".join(self.inner.mixed)
         if text.strip():
             self.member("$text", f'"{escape_json(text)}"')
-        self._calls.arguments("]" if self._trees.pop().array else "}")
+        self._give("]" if self._trees.pop().array else "}")
 
     def end(self) -> None:
         """End all trees."""
         while len(self._trees) > 1:
             self.close()
-        self._calls.arguments("}" if self.inner.count else "{}")
+        self._give("}" if self.inner.count else "{}")
 
 
 class Leaf:
@@ -214,7 +223,11 @@ class Leaf:
 
     def _rename(self, name: str) -> None:
         self.name = name
-        self._ahead = f"{self._grammar.space}</{name}>{self._grammar.space}<"  # if another element follows
+        self._ahead = self._behind(name)
+
+    def _behind(self, name: str) -> str:
+        """What stands behind the value if another element follows."""
+        return f"{self._grammar.space}</{name}>{self._grammar.space}<"
 
     @property
     def passing(self) -> Passing | None:
@@ -233,12 +246,14 @@ class Leaf:
         found = grammar.row(text)
         if found is not None and found.lastindex is None:
             return found
-        name = self.name
-        for closed, opened in grammar.between.findall(text, 0, len(text) if found is None else found.start(1)):
+        end = len(text) if found is None else found.start(1)
+        name, ahead = self.name, self._ahead
+        for closed, opened in grammar.between.findall(text, 0, end):
             if closed != name or not self._may_follow(opened):
                 return _NOTHING
-            name = opened
-        return found
+            name, ahead = opened, self._behind(opened)
+        tail = text[end:]
+        return found if ahead.startswith(tail) or tail.startswith(ahead) or tail == "<" else _NOTHING
 
     def _may_follow(self, tag: str) -> bool:
         """Whether the tag opens another string beside this one."""
@@ -273,6 +288,9 @@ class Leaf:
         """At the value's end."""
         if self._blank and self._types & _TREES and not self.strings:
             self._put("[]" if "array" in self._types else "{}")
+            return
+        if self._row is not None and self._given:
+            self._writer.owed = '"'  # another string may follow, and the fast path waits for that as well
             return
         self._put(self._encoder.close())
         if self._encoder.anomaly:

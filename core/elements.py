@@ -23,6 +23,7 @@ from __future__ import annotations
 from .buffer import Buffer
 from .calls import Calls, Gate
 from .element_tree import Leaf, Tag, TreeWriter, compile_elements
+from .expected import Expected
 from .head import HeadReader
 from .markers import Verdict
 from .passing import Passing
@@ -68,8 +69,13 @@ class ElementsReader:
         """See Reader."""
         return self._leaf.passing if self._state == _TEXT and self._leaf is not None else None
 
-    def expected(self, buf: Buffer) -> None:
+    def expected(self, buf: Buffer) -> Expected | None:
         """See Reader."""
+        if self._state == _OPENED:
+            return self._grammar.marked_tag
+        if self._state == _HEAD:
+            return self._head.expected
+        return self._grammar.tag if self._state in (_CONFIRM, _TREE) else None
 
     def feed(self, buf: Buffer, final: bool) -> Verdict:
         """Settle what can be; see Verdict."""

@@ -113,6 +113,21 @@ class LiteralReader:
         self._plain = plain
         self._state = LiteralReader._in_plain
 
+    def owed(self) -> str:
+        """What goes out with whatever follows."""
+        owed, self._output.owed = self._output.owed, ""
+        return owed
+
+    @property
+    def before_key(self) -> bool:
+        """The next thing is an object's key."""
+        return self._state is LiteralReader._value and self._before_key
+
+    @property
+    def before_value(self) -> bool:
+        """The next thing is a value."""
+        return self._state is LiteralReader._value and not self._before_key
+
     @property
     def malformed(self) -> bool:
         """Something was no literal."""
@@ -132,6 +147,7 @@ class LiteralReader:
             if self._state is LiteralReader._after and not self._frames:
                 self._release_group()
                 self._done = True
+            self._output.put("")  # with what is owed
         self.examined += (min(pos + HELD, size) if self._wait else pos + self._done) - start
         self._read += pos - start
         output = self._output
@@ -160,7 +176,7 @@ class LiteralReader:
         open_string = in_string and not self._output.depths
         frames = self._frames[: self._output.depths[0]] if self._output.depths else self._frames
         closers = ("}" if frame.kind == ":" else "]" for frame in reversed(frames))
-        return '"' * open_string + "".join(closers)
+        return self.owed() + '"' * open_string + "".join(closers)
 
     # -- output
 
@@ -243,12 +259,10 @@ class LiteralReader:
     @property
     def _joint(self) -> str:
         """What is between the string that begins here and one that follows it in a row."""
-        frame = self._frames[-1] if self._frames else None
-        if frame is None or (frame.kind != "[" and frame.key is None):
-            return ""
-        if self._token:
-            return "," if frame.kind == "[" else ",{key}:"
-        return ", "
+        kind = self._frames[-1].kind if self._frames and not self._before_key else ""
+        if kind == "[":
+            return "," if self._token else ", "
+        return ",{key}:" if kind == ":" and self._token else ""
 
     def _open_string(self, text: str, pos: int, final: bool) -> tuple[StringReader | None, int]:
         if self._token and text[pos] == self._token[0]:
@@ -287,7 +301,8 @@ class LiteralReader:
         assert found is not None
         end = found.end()
         if found.lastindex is not None:
-            self._output.put(plain.json(text[pos : found.start(1)]) + '"')
+            if found.start(1) > pos:
+                self._output.put(plain.json(text[pos : found.start(1)]))
             self._close_string()
             return end
         if end > pos:
@@ -300,6 +315,11 @@ class LiteralReader:
         return end
 
     def _close_string(self) -> None:
+        """The quote of a string in a row goes out with what follows: the fast path waits for that as well."""
+        if self._plain is not None and self._plain.in_row and not self._output.depths:
+            self._output.owed = '"'
+        else:
+            self._output.put('"')
         self._plain = self._string = None
         self._have = True
         self._state = LiteralReader._after
@@ -308,8 +328,8 @@ class LiteralReader:
         """In a string."""
         assert self._string is not None
         pos, out, closed = self._string.feed(text, pos, final)
-        if out or closed:
-            self._output.put(out + '"' * closed)
+        if out:
+            self._output.put(out)
         if closed:
             self._close_string()
         else:

@@ -60,6 +60,11 @@ class Plain:
         verbatim = not token and (not joint or f"{quote}{joint}{quote}" == '", "')
         self.passing = Passing(stop, possible, None if verbatim else self.json, half=1)
 
+    @property
+    def in_row(self) -> bool:
+        """Another string may follow."""
+        return self._joint is not None
+
     def json(self, text: str) -> str:
         """Text of strings, and what is between them, as JSON."""
         if self._joint is None or self.quote not in text:
