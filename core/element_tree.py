@@ -40,8 +40,8 @@ class ElementsGrammar:
         self.starts: Matcher[bool] = Matcher([(spec.space, True), ("<", False)])
         self.closers: Matcher[bool] = Matcher([(spec.space, True), ("</", False)])
         opens = (f"{spec.space}<", f"{spec.space}</")
-        self.tag = Expected([((*opens, "<", "</"), r"[\w.\-]")], (">",))
-        self.marked_tag = Expected([(opens, r"[\w.\-]")], (">",))
+        self.tag = Expected((), (*opens, "</"))
+        self.marked_tag = Expected((), opens)
         firsts = "".join(re.escape(char) for char in sorted(self.closers.firsts))
         self.stop = re.compile(f"[{firsts}]|{NEEDS_ESCAPE.pattern}").search
         begins = beginnings([spec.space, "</"])
@@ -246,14 +246,15 @@ class Leaf:
         found = grammar.row(text)
         if found is not None and found.lastindex is None:
             return found
-        end = len(text) if found is None else found.start(1)
-        name, ahead = self.name, self._ahead
-        for closed, opened in grammar.between.findall(text, 0, end):
-            if closed != name or not self._may_follow(opened):
+        name, end = self.name, 0
+        for joint in grammar.between.finditer(text):
+            if joint[1] != name or not self._may_follow(joint[2]):
                 return _NOTHING
-            name, ahead = opened, self._behind(opened)
-        tail = text[end:]
-        return found if ahead.startswith(tail) or tail.startswith(ahead) or tail == "<" else _NOTHING
+            name, end = joint[2], joint.end()
+        if found is None:
+            return None
+        tail, behind = text[max(end, found.start(1)) :], self._behind(name)
+        return found if behind.startswith(tail) or tail.startswith(behind) or tail == "<" else _NOTHING
 
     def _may_follow(self, tag: str) -> bool:
         """Whether the tag opens another string beside this one."""
