@@ -30,12 +30,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from .literal_parts import Frame, Output, RawReader, scalar_json
+from .literal_containers import Containers
+from .literal_parts import Frame, RawReader
 from .literal_strings import NO_ENDS, Ends, StringReader, open_string, open_token_string, skip_blanks
 from .passing import Passing
 from .plain_strings import Plain, plain_opening, plain_strings
 from .schema import ToolSchema
-from .values import BLANKS, convert, escape_json
+from .values import BLANKS
 
 __all__ = ["DEPTH", "LiteralReader", "python_to_json"]
 
@@ -52,38 +53,29 @@ def python_to_json(text: str) -> str | None:
     return out if done and pos == len(text) and not reader.malformed else None
 
 
-class LiteralReader:
+class LiteralReader(Containers):
     """Reads one value, up to a character of `stops` outside all brackets, or to a closer of the block."""
 
     __slots__ = (
-        "_bad", "_base", "_done", "_fed", "_frames", "_given", "_group", "_have", "_junk", "_opening", "_output",
-        "_over", "_plain", "_raw", "_read", "_state", "_stops", "_string", "_token", "_wait", "examined", "lost",
-        "passing", "supplied", "unconverted",
+        "_base", "_done", "_fed", "_given", "_junk", "_opening", "_over", "_plain", "_raw", "_read", "_state",
+        "_string", "_wait", "examined", "passing", "supplied",
     )  # fmt: skip
 
     def __init__(self, stops: str = ",)", ends: Ends = NO_ENDS) -> None:
+        super().__init__(stops)
         self.examined = 0  # characters looked at
-        self.lost = 0  # characters without a place in the JSON: half a pair, junk behind a complete value
         self.passing: Passing | None = None  # what text may go round the reader: inside of a string that goes out
         self.supplied = 0  # brackets that were missing
-        self.unconverted = 0  # bare words that do not fit their schema
-        self._stops = stops
         self._over = ends
-        self._token = ""  # the family's own quote
         self._opening = plain_opening("")
         self._state: Callable[[LiteralReader, str, int, bool], int] = LiteralReader._value
         self._plain: Plain | None = None  # the kind of string
         self._string: StringReader | None = None  # of one that is not plain
         self._raw: RawReader | None = None
         self._junk = False  # the raw text is skipped
-        self._have = False  # the element has a value
-        self._frames: list[Frame] = []
-        self._output = Output()
-        self._group: Frame | None = None  # `(x)`, held until what follows is known
         self._read = 0  # length of all text settled
         self._base = self._fed = 0  # see feed
         self._wait = self._done = self._given = False
-        self._bad = 0
 
     @classmethod
     def of_arguments(cls, close: str, token: str, ends: Ends, schema: ToolSchema) -> LiteralReader:
@@ -178,31 +170,7 @@ class LiteralReader:
         closers = ("}" if frame.kind == ":" else "]" for frame in reversed(frames))
         return self.owed() + '"' * open_string + "".join(closers)
 
-    # -- output
-
-    def _begin(self) -> None:
-        """Before a value: the separator and key it owes to its container; or it is a key, and held."""
-        if not self._frames:
-            return
-        frame = self._frames[-1]
-        if frame.kind == ":" and frame.key is None:
-            frame.mark = self._output.mark()
-            self._output.depths.append(len(self._frames))
-            return
-        separator = ", " if frame.count else ""
-        self._output.put(separator if frame.key is None else f"{separator}{frame.key}: ")
-        frame.count += 1
-
-    def _release_group(self) -> None:
-        if self._group is not None:
-            self._group = None
-            self._output.release()
-
-    def _decide(self, frame: Frame, bracket: str) -> None:
-        frame.kind = ":" if bracket == "{" else "["
-        self._output.decide(frame.mark, bracket)
-
-    # -- containers
+    # -- states
 
     def _value(self, text: str, pos: int, final: bool) -> int:
         """Before a value."""
@@ -244,25 +212,6 @@ class LiteralReader:
         self._raw = RawReader(self._stops, self._over)
         self._state = LiteralReader._raw_text
         return pos
-
-    @property
-    def _before_key(self) -> bool:
-        return bool(self._frames) and self._frames[-1].kind == ":" and self._frames[-1].key is None
-
-    @property
-    def _guard(self) -> str:
-        """What may follow the string that begins here."""
-        if not self._token:
-            return ",)]}:" + self._stops
-        return ",]}" + self._frames[0].close + (":=" if self._before_key else "")
-
-    @property
-    def _joint(self) -> str:
-        """What is between the string that begins here and one that follows it in a row."""
-        kind = self._frames[-1].kind if self._frames and not self._before_key else ""
-        if kind == "[":
-            return "," if self._token else ", "
-        return ",{key}:" if kind == ":" and self._token else ""
 
     def _open_string(self, text: str, pos: int, final: bool) -> tuple[StringReader | None, int]:
         if self._token and text[pos] == self._token[0]:
@@ -356,48 +305,6 @@ class LiteralReader:
         self._state = LiteralReader._after
         return pos
 
-    def _scalar(self, raw: str) -> str:
-        """JSON of a number, a word, or text that is none."""
-        if self._token and self._before_key:
-            return f'"{escape_json(raw)}"'
-        schema = self._frames[-1].inner if self._token else None
-        types = schema.own_types if schema is not None else None
-        if types:
-            typed, odd = convert(raw, types)
-            self.unconverted += odd is not None
-            return typed
-        value = scalar_json(raw)
-        if value is None:
-            self._bad += 1
-            value = f'"{escape_json(raw)}"'
-        return value
-
-    def _ends(self, char: str) -> bool:
-        """Whether the character, outside strings and raw brackets, ends the element before it."""
-        if not self._frames:
-            return char in self._stops
-        if char == "=":
-            return len(self._frames) == 1 and bool(self._token) and self._before_key
-        if char == ":":
-            frame = self._frames[-1]
-            return frame.kind == "{" or (frame.kind == ":" and frame.key is None)
-        if char in ")]}":  # a stop closes all that was left open
-            return char in self._stops or any(frame.close == char for frame in self._frames)
-        return char == ","
-
-    def _open(self, char: str, start: int) -> None:
-        undecided = char != "[" and not self._token
-        if undecided:
-            self._output.depths.append(len(self._frames))
-        self._begin()
-        schema = self._frames[-1].inner if self._token else None
-        frame = Frame(char, start, self._output.mark(), self._bad, schema)
-        if not undecided and char == "{":
-            frame.kind = ":"
-        self._output.put("" if undecided else char)
-        self._frames.append(frame)
-        self._have = False
-
     def _after(self, text: str, pos: int, final: bool) -> int:
         """Behind a value, or where one is missing."""
         pos = skip_blanks(text, pos)
@@ -441,30 +348,6 @@ class LiteralReader:
         self._have = False
         self._state = LiteralReader._value
         return pos + 1
-
-    def _take_key(self, frame: Frame) -> None:
-        """At the `:` behind a key."""
-        self._bad += not self._have
-        key = self._output.take_back(frame.mark + (frame.kind == "{")) if self._have else ""
-        if frame.kind == "{":
-            self._decide(frame, "{")
-            frame.count = 0
-        elif self._have:
-            self._output.release()
-        frame.key = key if key.startswith('"') else f'"{escape_json(key)}"'
-
-    def _end_element(self, frame: Frame) -> None:
-        """Drop half a pair."""
-        if frame.kind != ":":
-            return
-        if frame.key is not None:
-            self._bad += not self._have
-            self.lost += 0 if self._have else len(frame.key)
-            frame.key = None
-        elif self._have:
-            self._bad += 1
-            self.lost += len(self._output.take_back(frame.mark))
-            self._output.release()
 
     def _close(self, frame: Frame, text: str, pos: int) -> None:
         """End the innermost container; its source ends at `pos`."""

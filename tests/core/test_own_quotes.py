@@ -98,6 +98,10 @@ def written(text: str, close: str = "}") -> tuple[str, str, bool]:
         ("l:[\"x\",'y, z'],o:{\"m\": \"a } \\\"b\\\"\"}}", '{"l": ["x", "y, z"], "o": {"m": "a } \\"b\\""}}'),
         ("f='report.docx'}", '{"f": "report.docx"}'),
         ("s:a=b,o:{k=1:2}}", '{"s": "a=b", "o": {"k=1": 2}}'),
+        # strings in a row, as a template writes them
+        ('a:QxQ,b:QyQ,c:Q"zQ,d:1,e:QQ,f:QvQ}', '{"a": "x", "b": "y", "c": "\\"z", "d": 1, "e": "", "f": "v"}'),
+        ("l:[QaQ,QbQ,Q<|cQ,QQ,QdQ],o:{k:QaQ,s:QbQ},t:QcQ}",
+         '{"l": ["a", "b", "<|c", "", "d"], "o": {"k": "a", "s": "b"}, "t": "c"}'),
         # half a pair
         ("a:,x:1,c,:2}", '{"x": 1, "": 2}'),
     ],
