@@ -1,7 +1,7 @@
 """Payload grammar: calls as a programming language writes them, ``[f(a=1, b="x"), g()]``.
 
-Names and keys are read here, values by the literal transcoder, which turns Python literals into JSON while they
-arrive. A call's identity goes out at its ``(``. What is no keyword argument has no name and is dropped, counted.
+Names and keys are read here, and strings as long as they are plain (plain_strings.py); other values by the literal
+transcoder, which turns Python literals into JSON while they arrive. A call's identity goes out at its ``(``. What is no keyword argument has no name and is dropped, counted.
 The payload ends with its wrap (``]``), or where something else follows a call. Calls without a wrap are parted by
 newlines. A closer of the block ends a call that is open.
 """
@@ -25,7 +25,8 @@ from .spec import CallSyntax
 _OPEN, _HEAD, _ARGUMENT, _ASSIGNED, _STRING, _VALUE, _NEXT = range(7)
 _STOPS = ",)"  # what ends an argument's value
 _GUARD = _STOPS + "]}:"  # and a string
-_IDENTIFIER = re.compile(r"[\w.\-]{1,257}").match
+_CHARACTER = r"[\w.\-]"
+_IDENTIFIER = re.compile(rf"{_CHARACTER}{{1,{NAME_LIMIT + 1}}}").match
 _OPENING = plain_opening("")
 
 
@@ -36,13 +37,13 @@ class _Grammar:
         comma, assign = spec.comma.strip(), spec.assign
         self.head = compile_head(spec.head)
         # What the template writes in front of a value, as far as it is there: the comma, the key, and what assigns.
-        key = rf"([\w.\-]{{1,{NAME_LIMIT}}})"
+        key = rf"({_CHARACTER}{{1,{NAME_LIMIT}}})"
         self.keyword = re.compile(rf"(?:{re.escape(comma)})? ?(?:{key}(?:({re.escape(assign)})|\Z))?").match
         self.joint = f"{spec.comma}{{key}}{assign}"
-        self.argument = Expected([((comma, ""), r"[\w.\-]")], (assign,))
+        self.argument = Expected([((comma, ""), _CHARACTER)], (assign,))
         (_, name), *_, (opening, _) = self.head.parts(0)
         self.call = Expected([((comma,), name)], opening)
-        self.line = Expected([(("\n",), name)], opening, before="")
+        self.line = Expected([(("\n",), _CHARACTER)], opening, before="")  # see _next
 
 
 @lru_cache(maxsize=64)

@@ -20,7 +20,7 @@ dict from set, `(` until `,` or, as a mere group, until what follows its `)`, an
 so that no key goes out without a value. Then pieces are held, with an empty piece in the place of the
 bracket. A group that turns out to be no literal, `(1+2)*3`, becomes raw text; for that the source of what is
 held is kept.
-Strings that are plain, and short words, are taken as a whole; what is left then takes the steps of the rules.
+Strings that are plain (plain_strings.py) and short words are taken as a whole; all else takes the steps of the rules.
 Every character is looked at once; up to HELD are left to the caller where an escape, a quote or a word needs more
 text.
 """
