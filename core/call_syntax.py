@@ -1,9 +1,9 @@
 """Payload grammar: calls as a programming language writes them, ``[f(a=1, b="x"), g()]``.
 
 Names and keys are read here, and strings as long as they are plain (plain_strings.py); other values by the literal
-transcoder, which turns Python literals into JSON while they arrive. A call's identity goes out at its ``(``. What is no keyword argument has no name and is dropped, counted.
-The payload ends with its wrap (``]``), or where something else follows a call. Calls without a wrap are parted by
-newlines. A closer of the block ends a call that is open.
+transcoder, which turns Python literals into JSON while they arrive. A call's identity goes out at its ``(``. What is
+no keyword argument has no name and is dropped, counted. The payload ends with its wrap (``]``), or where something
+else follows a call. Calls without a wrap are parted by newlines. A closer of the block ends a call that is open.
 """
 
 from __future__ import annotations

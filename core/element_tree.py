@@ -204,8 +204,7 @@ class Leaf:
     """An element whose value is text, or not yet known to be a tree."""
 
     __slots__ = (
-        "_ahead", "_blank", "_encoder", "_given", "_grammar", "_row", "_schema", "_types", "_writer", "name", "strings",
-        "tree",
+        "_ahead", "_blank", "_encoder", "_given", "_grammar", "_schema", "_types", "_writer", "name", "strings", "tree",
     )  # fmt: skip
 
     def __init__(self, grammar: ElementsGrammar, writer: TreeWriter, name: str, constrained: bool) -> None:
@@ -219,7 +218,6 @@ class Leaf:
         self._encoder: Encoder = make_encoder(self._types, constrained=constrained)
         self._given = False
         self._blank = True  # nothing but blanks so far
-        self._row = Passing(grammar.stop, self._possible, self._pass, half=1) if self._types == _STRING else None
 
     def _rename(self, name: str) -> None:
         self.name = name
@@ -234,7 +232,14 @@ class Leaf:
         """See Reader; a string may be followed by others, each of which is this leaf then."""
         if not self._given or not self._encoder.streaming:
             return None
-        return self._row or self._grammar.passing
+        if not self._in_row:
+            return self._grammar.passing
+        return Passing(self._grammar.stop, self._possible, self._pass, half=1)
+
+    @property
+    def _in_row(self) -> bool:
+        """Other strings may follow this one."""
+        return self._types == _STRING
 
     def _possible(self, text: str) -> re.Match[str] | None:
         """See Passing."""
@@ -290,7 +295,7 @@ class Leaf:
         if self._blank and self._types & _TREES and not self.strings:
             self._put("[]" if "array" in self._types else "{}")
             return
-        if self._row is not None and self._given:
+        if self._in_row and self._given:
             self._writer.owed = '"'  # another string may follow, and the fast path waits for that as well
             return
         self._put(self._encoder.close())
