@@ -7,8 +7,11 @@ string; several calls are several blocks.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from .buffer import Buffer
 from .calls import Calls, Gate
+from .expected import Expected
 from .head import HeadReader, compile_head
 from .literal_parts import CLOSERS
 from .literal_strings import Ends
@@ -16,6 +19,12 @@ from .literals import LiteralReader
 from .markers import Verdict
 from .passing import Passing
 from .spec import CallSyntax
+
+
+@lru_cache(maxsize=64)
+def _expected(spec: CallSyntax) -> tuple[Expected, Expected]:
+    """What is likely where a key, or its value, comes next."""
+    return Expected([((spec.comma, ""), r"[\w.\-]")], (spec.assign,)), Expected((), (spec.quote,))
 
 
 class CallObjectReader:
@@ -38,8 +47,12 @@ class CallObjectReader:
         """See Reader."""
         return self._literal.passing if self._literal is not None else None
 
-    def expected(self, buf: Buffer) -> None:
+    def expected(self, buf: Buffer) -> Expected | None:
         """See Reader."""
+        if self._literal is None:
+            return self._head.expected
+        key, string = _expected(self._spec)
+        return key if self._literal.before_key else string if self._literal.before_value else None
 
     def feed(self, buf: Buffer, final: bool) -> Verdict:
         """Settle what can be; see Verdict."""

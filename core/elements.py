@@ -23,6 +23,7 @@ from __future__ import annotations
 from .buffer import Buffer
 from .calls import Calls, Gate
 from .element_tree import Leaf, Tag, TreeWriter, compile_elements
+from .expected import Expected
 from .head import HeadReader
 from .markers import Verdict
 from .passing import Passing
@@ -66,10 +67,15 @@ class ElementsReader:
     @property
     def passing(self) -> Passing | None:
         """See Reader."""
-        return self._grammar.passing if self._state == _TEXT and self._leaf is not None and self._leaf.passing else None
+        return self._leaf.passing if self._state == _TEXT and self._leaf is not None else None
 
-    def expected(self, buf: Buffer) -> None:
+    def expected(self, buf: Buffer) -> Expected | None:
         """See Reader."""
+        if self._state == _OPENED:
+            return self._grammar.marked_tag
+        if self._state == _HEAD:
+            return self._head.expected
+        return self._grammar.tag if self._state in (_CONFIRM, _TREE) else None
 
     def feed(self, buf: Buffer, final: bool) -> Verdict:
         """Settle what can be; see Verdict."""
@@ -190,7 +196,7 @@ class ElementsReader:
         if tag[0] != "/":
             if self._writer.in_array and tag != grammar.item:
                 self._calls.lost("renamed_item", len(tag))
-            self._leaf = Leaf(self._writer, tag, self._constrained)
+            self._leaf = Leaf(self._grammar, self._writer, tag, self._constrained)
             self._state = _OPENED
             return None
         depth = self._writer.depth_of(tag[1:])

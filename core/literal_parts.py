@@ -52,16 +52,20 @@ class Frame:
 class Output:
     """JSON pieces on their way out, held while something is undecided."""
 
-    __slots__ = ("_held", "_out", "_source", "depths")
+    __slots__ = ("_held", "_out", "_source", "depths", "owed")
 
     def __init__(self) -> None:
         self._out: list[str] = []
         self._held: list[str] = []
         self._source: list[str] = []  # what was read while something is held
         self.depths: list[int] = []  # for each undecided thing, the number of containers around it
+        self.owed = ""  # goes out with the next piece
 
     def put(self, piece: str) -> None:
         """Add a piece."""
+        if self.owed:
+            self._out.append(self.owed)
+            self.owed = ""
         (self._held if self.depths else self._out).append(piece)
 
     def mark(self) -> int:

@@ -20,23 +20,30 @@ dict from set, `(` until `,` or, as a mere group, until what follows its `)`, an
 so that no key goes out without a value. Then pieces are held, with an empty piece in the place of the
 bracket. A group that turns out to be no literal, `(1+2)*3`, becomes raw text; for that the source of what is
 held is kept.
-Every character is looked at once; up to ten are left to the caller where an escape or an opening quote needs
-more text.
+Strings that are plain (plain_strings.py) and short words are taken as a whole; all else takes the steps of the rules.
+Every character is looked at once; up to HELD are left to the caller where an escape, a quote or a word needs more
+text.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
-from .literal_parts import Frame, Output, RawReader, scalar_json
+from .literal_containers import Containers
+from .literal_parts import Frame, RawReader
 from .literal_strings import NO_ENDS, Ends, StringReader, open_string, open_token_string, skip_blanks
 from .passing import Passing
+from .plain_strings import Plain, plain_opening, plain_strings
 from .schema import ToolSchema
-from .values import BLANKS, convert, escape_json
+from .values import BLANKS
 
 __all__ = ["DEPTH", "LiteralReader", "python_to_json"]
 
 DEPTH = 64
+HELD = 16
+_WORD = re.compile(rf"[\w.+\-]{{1,{HELD}}}(?:(?=[,)\]}}:=])|\Z)").match
+_KEY = re.compile(rf"([\w.\-]{{1,{HELD}}})(?:(:)|\Z)").match
 
 
 def python_to_json(text: str) -> str | None:
@@ -46,30 +53,29 @@ def python_to_json(text: str) -> str | None:
     return out if done and pos == len(text) and not reader.malformed else None
 
 
-class LiteralReader:
+class LiteralReader(Containers):
     """Reads one value, up to a character of `stops` outside all brackets, or to a closer of the block."""
 
+    __slots__ = (
+        "_base", "_done", "_fed", "_given", "_junk", "_opening", "_over", "_plain", "_raw", "_read", "_state",
+        "_string", "_wait", "examined", "passing", "supplied",
+    )  # fmt: skip
+
     def __init__(self, stops: str = ",)", ends: Ends = NO_ENDS) -> None:
+        super().__init__(stops)
         self.examined = 0  # characters looked at
-        self.lost = 0  # characters without a place in the JSON: half a pair, junk behind a complete value
         self.passing: Passing | None = None  # what text may go round the reader: inside of a string that goes out
         self.supplied = 0  # brackets that were missing
-        self.unconverted = 0  # bare words that do not fit their schema
-        self._stops = stops
         self._over = ends
-        self._token = ""  # the family's own quote
+        self._opening = plain_opening("")
         self._state: Callable[[LiteralReader, str, int, bool], int] = LiteralReader._value
-        self._string: StringReader | None = None
+        self._plain: Plain | None = None  # the kind of string
+        self._string: StringReader | None = None  # of one that is not plain
         self._raw: RawReader | None = None
         self._junk = False  # the raw text is skipped
-        self._have = False  # the element has a value
-        self._frames: list[Frame] = []
-        self._output = Output()
-        self._group: Frame | None = None  # `(x)`, held until what follows is known
         self._read = 0  # length of all text settled
         self._base = self._fed = 0  # see feed
         self._wait = self._done = self._given = False
-        self._bad = 0
 
     @classmethod
     def of_arguments(cls, close: str, token: str, ends: Ends, schema: ToolSchema) -> LiteralReader:
@@ -79,11 +85,40 @@ class LiteralReader:
         """
         reader = cls("=", ends)
         reader._token = token
+        reader._opening = plain_opening(token)
         frame = Frame("{", 0, 0, 0, schema)
         frame.kind, frame.close = ":", close
         reader._frames.append(frame)
         reader._output.put("{")
         return reader
+
+    def again(self) -> None:
+        """Before another value, behind one that has ended."""
+        self._state = LiteralReader._value
+        self._done = self._given = self._have = False
+        self._read = self._bad = self.lost = 0
+
+    def resume(self, plain: Plain) -> None:
+        """Before the rest of a string whose beginning has gone out."""
+        self.again()
+        self._given = True
+        self._plain = plain
+        self._state = LiteralReader._in_plain
+
+    def owed(self) -> str:
+        """What goes out with whatever follows."""
+        owed, self._output.owed = self._output.owed, ""
+        return owed
+
+    @property
+    def before_key(self) -> bool:
+        """The next thing is an object's key."""
+        return self._state is LiteralReader._value and self._before_key
+
+    @property
+    def before_value(self) -> bool:
+        """The next thing is a value."""
+        return self._state is LiteralReader._value and not self._before_key
 
     @property
     def malformed(self) -> bool:
@@ -92,7 +127,7 @@ class LiteralReader:
 
     def feed(self, text: str, pos: int, final: bool) -> tuple[int, str, bool]:
         """Settle text[pos:]: the position reached, the JSON text final now, and whether the value ended."""
-        self._fed = pos
+        start = self._fed = pos
         self._base = self._read - pos  # offset of text[0] in all text
         self._wait = False
         size = len(text)
@@ -104,13 +139,19 @@ class LiteralReader:
             if self._state is LiteralReader._after and not self._frames:
                 self._release_group()
                 self._done = True
-        self.examined += min(pos + 10 * self._wait + self._done, size) - self._fed
-        self._read = self._base + pos
-        out = self._output.flush(text[self._fed : pos] if self._output.depths else "")
-        self._given = self._given or bool(out)
-        string = self._string
-        in_body = string is not None and not string.guarding and not self._output.depths and pos == size
-        self.passing = string.passing if string is not None and in_body else None
+            self._output.put("")  # with what is owed
+        self.examined += (min(pos + HELD, size) if self._wait else pos + self._done) - start
+        self._read += pos - start
+        output = self._output
+        out = output.flush(text[start:pos] if output.depths else "")
+        if out:
+            self._given = True
+        self.passing = None
+        if pos == size and not output.depths:
+            if self._string is None:
+                self.passing = self._plain.passing if self._plain is not None else None
+            elif not self._string.guarding:
+                self.passing = (self._plain or self._string).passing
         return pos, out, self._done
 
     def cut(self) -> str | None:
@@ -120,42 +161,29 @@ class LiteralReader:
         self.lost += self._output.held  # what is undecided cannot be given
         if self._raw is not None:
             self.lost += sum(map(len, self._raw.pieces))
-        begun = self._have or self._string is not None or self._group is not None
+        in_string = self._plain is not None or self._string is not None
+        begun = self._have or in_string or self._group is not None
         if self._frames and not begun:  # a key whose value never came
             self.lost += len(self._frames[-1].key or "")
-        open_string = self._string is not None and not self._output.depths
+        open_string = in_string and not self._output.depths
         frames = self._frames[: self._output.depths[0]] if self._output.depths else self._frames
         closers = ("}" if frame.kind == ":" else "]" for frame in reversed(frames))
-        return '"' * open_string + "".join(closers)
+        return self.owed() + '"' * open_string + "".join(closers)
 
-    # -- output
-
-    def _begin(self) -> None:
-        """Before a value: the separator and key it owes to its container; or it is a key, and held."""
-        if not self._frames:
-            return
-        frame = self._frames[-1]
-        if frame.kind == ":" and frame.key is None:
-            frame.mark = self._output.mark()
-            self._output.depths.append(len(self._frames))
-            return
-        separator = ", " if frame.count else ""
-        self._output.put(separator if frame.key is None else f"{separator}{frame.key}: ")
-        frame.count += 1
-
-    def _release_group(self) -> None:
-        if self._group is not None:
-            self._group = None
-            self._output.release()
-
-    def _decide(self, frame: Frame, bracket: str) -> None:
-        frame.kind = ":" if bracket == "{" else "["
-        self._output.decide(frame.mark, bracket)
-
-    # -- containers
+    # -- states
 
     def _value(self, text: str, pos: int, final: bool) -> int:
         """Before a value."""
+        opened = self._opening(text, pos)
+        if opened is not None:
+            self._begin()
+            self._output.put('"')
+            self._plain = plain_strings("" if self._token else opened[1], self._token, self._guard, self._joint)
+            self._state = LiteralReader._in_plain
+            return opened.end()
+        word = self._word(text, pos, final)
+        if word != pos or self._wait:
+            return word
         pos = skip_blanks(text, pos)
         if pos == len(text):
             return pos
@@ -185,28 +213,74 @@ class LiteralReader:
         self._state = LiteralReader._raw_text
         return pos
 
-    @property
-    def _before_key(self) -> bool:
-        return bool(self._frames) and self._frames[-1].kind == ":" and self._frames[-1].key is None
-
     def _open_string(self, text: str, pos: int, final: bool) -> tuple[StringReader | None, int]:
-        if not self._token:
-            return open_string(text, pos, final, ",)]}:" + self._stops, self._over)
-        guard = ",]}" + self._frames[0].close + (":=" if self._before_key else "")
-        if text[pos] == self._token[0]:
-            return open_token_string(text, pos, final, self._token, guard, self._over)
-        return open_string(text, pos, final, guard, self._over)
+        if self._token and text[pos] == self._token[0]:
+            return open_token_string(text, pos, final, self._token, self._guard, self._over)
+        return open_string(text, pos, final, self._guard, self._over)
+
+    def _word(self, text: str, pos: int, final: bool) -> int:
+        """Take a key, number or word as a whole; it stays where it is if there is none, or if more text must tell."""
+        if self._token and self._before_key:
+            found = _KEY(text, pos)
+            if found is not None and found.lastindex == 2:
+                self._frames[-1].key = f'"{found[1]}"'
+                return found.end()
+        else:
+            found = _WORD(text, pos)
+        if found is None:
+            return pos
+        end = found.end()
+        if end == len(text):
+            self._wait = not final
+            return pos
+        if not self._ends(text[end]):
+            return pos
+        value = self._scalar(found[0])
+        self._begin()
+        self._output.put(value)
+        self._have = True
+        self._state = LiteralReader._after
+        return end
+
+    def _in_plain(self, text: str, pos: int, final: bool) -> int:
+        """In a string that is plain so far, or a row of them."""
+        plain = self._plain
+        assert plain is not None
+        found = plain.row(text, pos)
+        assert found is not None
+        end = found.end()
+        if found.lastindex is not None:
+            if found.start(1) > pos:
+                self._output.put(plain.json(text[pos : found.start(1)]))
+            self._close_string()
+            return end
+        if end > pos:
+            self._output.put(plain.json(text[pos:end]))
+        if end < len(text):
+            self._wait = not final and len(text) - end <= len(plain.quote) and plain.quote.startswith(text[end:])
+            if not self._wait:
+                self._string = plain.reader(self._over)
+                self._state = LiteralReader._body
+        return end
+
+    def _close_string(self) -> None:
+        """The quote of a string in a row goes out with what follows: the fast path waits for that as well."""
+        if self._plain is not None and self._plain.in_row and not self._output.depths:
+            self._output.owed = '"'
+        else:
+            self._output.put('"')
+        self._plain = self._string = None
+        self._have = True
+        self._state = LiteralReader._after
 
     def _body(self, text: str, pos: int, final: bool) -> int:
         """In a string."""
         assert self._string is not None
         pos, out, closed = self._string.feed(text, pos, final)
-        if out or closed:
-            self._output.put(out + '"' * closed)
+        if out:
+            self._output.put(out)
         if closed:
-            self._string = None
-            self._have = True
-            self._state = LiteralReader._after
+            self._close_string()
         else:
             self._wait = pos < len(text)
         return pos
@@ -230,48 +304,6 @@ class LiteralReader:
         self._junk = False
         self._state = LiteralReader._after
         return pos
-
-    def _scalar(self, raw: str) -> str:
-        """JSON of a number, a word, or text that is none."""
-        if self._token and self._before_key:
-            return f'"{escape_json(raw)}"'
-        schema = self._frames[-1].inner if self._token else None
-        types = schema.own_types if schema is not None else None
-        if types:
-            typed, odd = convert(raw, types)
-            self.unconverted += odd is not None
-            return typed
-        value = scalar_json(raw)
-        if value is None:
-            self._bad += 1
-            value = f'"{escape_json(raw)}"'
-        return value
-
-    def _ends(self, char: str) -> bool:
-        """Whether the character, outside strings and raw brackets, ends the element before it."""
-        if not self._frames:
-            return char in self._stops
-        if char == "=":
-            return len(self._frames) == 1 and bool(self._token) and self._before_key
-        if char == ":":
-            frame = self._frames[-1]
-            return frame.kind == "{" or (frame.kind == ":" and frame.key is None)
-        if char in ")]}":  # a stop closes all that was left open
-            return char in self._stops or any(frame.close == char for frame in self._frames)
-        return char == ","
-
-    def _open(self, char: str, start: int) -> None:
-        undecided = char != "[" and not self._token
-        if undecided:
-            self._output.depths.append(len(self._frames))
-        self._begin()
-        schema = self._frames[-1].inner if self._token else None
-        frame = Frame(char, start, self._output.mark(), self._bad, schema)
-        if not undecided and char == "{":
-            frame.kind = ":"
-        self._output.put("" if undecided else char)
-        self._frames.append(frame)
-        self._have = False
 
     def _after(self, text: str, pos: int, final: bool) -> int:
         """Behind a value, or where one is missing."""
@@ -316,30 +348,6 @@ class LiteralReader:
         self._have = False
         self._state = LiteralReader._value
         return pos + 1
-
-    def _take_key(self, frame: Frame) -> None:
-        """At the `:` behind a key."""
-        self._bad += not self._have
-        key = self._output.take_back(frame.mark + (frame.kind == "{")) if self._have else ""
-        if frame.kind == "{":
-            self._decide(frame, "{")
-            frame.count = 0
-        elif self._have:
-            self._output.release()
-        frame.key = key if key.startswith('"') else f'"{escape_json(key)}"'
-
-    def _end_element(self, frame: Frame) -> None:
-        """Drop half a pair."""
-        if frame.kind != ":":
-            return
-        if frame.key is not None:
-            self._bad += not self._have
-            self.lost += 0 if self._have else len(frame.key)
-            frame.key = None
-        elif self._have:
-            self._bad += 1
-            self.lost += len(self._output.take_back(frame.mark))
-            self._output.release()
 
     def _close(self, frame: Frame, text: str, pos: int) -> None:
         """End the innermost container; its source ends at `pos`."""

@@ -107,15 +107,14 @@ class ToolSchema:
         if not isinstance(root, dict) or not _COMBINING.isdisjoint(root):
             return None
         properties = root.get("properties")
-        node = properties.get(key) if isinstance(properties, dict) else None
-        if not isinstance(node, dict) or not _COMBINING.isdisjoint(node):
-            return None
-        written = node.get("type")
-        return _SINGLE.get(written) if isinstance(written, str) else None
+        return _single(properties.get(key)) if isinstance(properties, dict) else None
 
     @property
     def own_types(self) -> frozenset[str]:
         """JSON types allowed for the value itself; empty where nothing is known about it."""
+        single = _single(self._node)
+        if single is not None:
+            return single
         self._left = _BUDGET
         return _closed(self._types(self._node, frozenset(), 0))
 
@@ -233,6 +232,14 @@ class ToolSchema:
     def _spend(self, depth: int) -> bool:
         self._left -= 1
         return self._left >= 0 and depth < _MAX_DEPTH
+
+
+def _single(node: object) -> frozenset[str] | None:
+    """The type of a node that names one and says nothing beside it."""
+    if not isinstance(node, dict) or not _COMBINING.isdisjoint(node):
+        return None
+    written = node.get("type")
+    return _SINGLE.get(written) if isinstance(written, str) else None
 
 
 def _closed(types: _Types) -> frozenset[str]:

@@ -53,7 +53,7 @@ def read(chunks: list[str], close: str = "}") -> tuple[str, str, bool]:
         rest = rest[pos:]
         if done:
             return out, rest + "".join(chunks[number + 1 :]), True
-        assert len(rest) < len(CLOSER)
+        assert len(rest) <= 16
     pos, text, done = reader.feed(rest, 0, True)
     return out + text + ("" if done else reader.cut() or ""), rest[pos:], done
 
@@ -98,6 +98,10 @@ def written(text: str, close: str = "}") -> tuple[str, str, bool]:
         ("l:[\"x\",'y, z'],o:{\"m\": \"a } \\\"b\\\"\"}}", '{"l": ["x", "y, z"], "o": {"m": "a } \\"b\\""}}'),
         ("f='report.docx'}", '{"f": "report.docx"}'),
         ("s:a=b,o:{k=1:2}}", '{"s": "a=b", "o": {"k=1": 2}}'),
+        # strings in a row, as a template writes them
+        ('a:QxQ,b:QyQ,c:Q"zQ,d:1,e:QQ,f:QvQ}', '{"a": "x", "b": "y", "c": "\\"z", "d": 1, "e": "", "f": "v"}'),
+        ("l:[QaQ,QbQ,Q<|cQ,QQ,QdQ],o:{k:QaQ,s:QbQ},t:QcQ}",
+         '{"l": ["a", "b", "<|c", "", "d"], "o": {"k": "a", "s": "b"}, "t": "c"}'),
         # half a pair
         ("a:,x:1,c,:2}", '{"x": 1, "": 2}'),
     ],
