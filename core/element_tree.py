@@ -11,18 +11,13 @@ from .expected import Expected
 from .head import compile_head
 from .markers import Matcher
 from .passing import Passing, beginnings
-from .plain_strings import ROW, beginning
 from .schema import ToolSchema
 from .spec import Elements
 from .values import NEEDS_ESCAPE, Encoder, escape_json, make_encoder
 
 _TAG_RUN = re.compile(r"[^<>\n]{0,257}").match
 _TAG_LIMIT = 256
-_KEY = r"[\w.\-]{1,32}"
 _TREES = frozenset({"object", "array"})
-_STRING = frozenset({"string"})
-_HALF = re.compile("()").match("")  # see Passing
-_NOTHING = re.compile("").match("")
 
 
 class ElementsGrammar:
@@ -33,7 +28,6 @@ class ElementsGrammar:
         self.head = compile_head(f"{spec.space}\n{spec.head}", (spec.space,))
         self.tail = spec.tail.strip()[1:-1]
         self.item = spec.item
-        self.space = spec.space
         self._around = tuple(tag.strip()[1:-1] for tag in spec.around)
         self._next = spec.head.partition("{name}")[0].strip()[1:-1]  # of the next call, without the quote
         self.marker: Matcher[bool] = Matcher([(spec.space, True)])
@@ -43,19 +37,8 @@ class ElementsGrammar:
         self.tag = Expected((), (*opens, "</"))
         self.marked_tag = Expected((), opens)
         firsts = "".join(re.escape(char) for char in sorted(self.closers.firsts))
-        self.stop = re.compile(f"[{firsts}]|{NEEDS_ESCAPE.pattern}").search
-        begins = beginnings([spec.space, "</"])
-        assert begins is not None
-        self.begins = begins
-        self.passing = Passing(self.stop, self.begins, escape_json)
-        # From one element to the next, and text with such places in it, which has a group where half of one ends it.
-        between = [*map(re.escape, f"{spec.space}</"), _KEY, ">", *map(re.escape, f"{spec.space}<"), _KEY, ">"]
-        self.between = re.compile("".join(f"({piece})" if piece == _KEY else piece for piece in between))
-        first, *rest = map(re.escape, spec.space)
-        data = rf"(?:{first}(?!{''.join(rest)}|(?:{beginning(rest)})?\Z)|<(?!/|\Z))"
-        text = f"[^{firsts}]*(?:{data}[^{firsts}]*)*"
-        row = f"{text}(?:{''.join(between)}(?=[^{firsts}]){text}){{0,{ROW}}}"
-        self.row = re.compile(rf"(?!{row}\Z)(?:{row}(<|{beginning(between)})\Z)?").match
+        stop = re.compile(f"[{firsts}]|{NEEDS_ESCAPE.pattern}").search
+        self.passing = Passing(stop, beginnings([spec.space, "</"]), escape_json)
 
     def ends_call(self, tag: str) -> bool:
         """Whether the tag belongs to what encloses the call, or opens the next one."""
@@ -123,16 +106,11 @@ class _Tree:
 class TreeWriter:
     """Writes trees as JSON while they come."""
 
-    __slots__ = ("_calls", "_trees", "owed")
+    __slots__ = ("_calls", "_trees")
 
     def __init__(self, calls: Calls, schema: ToolSchema) -> None:
         self._calls = calls
         self._trees = [_Tree("", schema, False)]
-        self.owed = ""  # goes out with what follows
-
-    def _give(self, text: str) -> None:
-        self._calls.arguments(self.owed + text)
-        self.owed = ""
 
     @property
     def depth(self) -> int:
@@ -166,12 +144,12 @@ class TreeWriter:
         separator = ", " if tree.count else "{" if len(self._trees) == 1 else ""
         key = "" if tree.array else f'"{escape_json(name)}": '
         tree.count += 1
-        self._give(separator + key + text)
+        self._calls.arguments(separator + key + text)
 
     def put(self, text: str) -> None:
         """More of a member."""
         if text:
-            self._give(text)
+            self._calls.arguments(text)
 
     def open(self, name: str, schema: ToolSchema, array: bool) -> None:
         """A member that is a tree."""
@@ -191,26 +169,23 @@ class TreeWriter:
         text = "".join(self.inner.mixed)
         if text.strip():
             self.member("$text", f'"{escape_json(text)}"')
-        self._give("]" if self._trees.pop().array else "}")
+        self._calls.arguments("]" if self._trees.pop().array else "}")
 
     def end(self) -> None:
         """End all trees."""
         while len(self._trees) > 1:
             self.close()
-        self._give("}" if self.inner.count else "{}")
+        self._calls.arguments("}" if self.inner.count else "{}")
 
 
 class Leaf:
     """An element whose value is text, or not yet known to be a tree."""
 
-    __slots__ = (
-        "_ahead", "_blank", "_encoder", "_given", "_grammar", "_schema", "_types", "_writer", "name", "strings", "tree",
-    )  # fmt: skip
+    __slots__ = ("_blank", "_encoder", "_given", "_schema", "_types", "_writer", "name", "strings", "tree")
 
-    def __init__(self, grammar: ElementsGrammar, writer: TreeWriter, name: str, constrained: bool) -> None:
-        self._grammar = grammar
+    def __init__(self, writer: TreeWriter, name: str, constrained: bool) -> None:
+        self.name = name
         self._writer = writer
-        self._rename(name)
         self._schema = writer.schema_of(name)
         self._types = self._schema.own_types
         self.tree = not self._types or bool(self._types & _TREES)  # may be one
@@ -219,65 +194,10 @@ class Leaf:
         self._given = False
         self._blank = True  # nothing but blanks so far
 
-    def _rename(self, name: str) -> None:
-        self.name = name
-        self._ahead = self._behind(name)
-
-    def _behind(self, name: str) -> str:
-        """What stands behind the value if another element follows."""
-        return f"{self._grammar.space}</{name}>{self._grammar.space}<"
-
     @property
-    def passing(self) -> Passing | None:
-        """See Reader; a string may be followed by others, each of which is this leaf then."""
-        if not self._given or not self._encoder.streaming:
-            return None
-        if not self._in_row:
-            return self._grammar.passing
-        return Passing(self._grammar.stop, self._possible, self._pass, half=1)
-
-    @property
-    def _in_row(self) -> bool:
-        """Other strings may follow this one."""
-        return self._types == _STRING
-
-    def _possible(self, text: str) -> re.Match[str] | None:
-        """See Passing."""
-        if self._ahead.startswith(text):
-            return _HALF
-        grammar = self._grammar
-        if grammar.begins(text) is None:
-            return None
-        found = grammar.row(text)
-        if found is not None and found.lastindex is None:
-            return found
-        name, end = self.name, 0
-        for joint in grammar.between.finditer(text):
-            if joint[1] != name or not self._may_follow(joint[2]):
-                return _NOTHING
-            name, end = joint[2], joint.end()
-        if found is None:
-            return None
-        tail, behind = text[max(end, found.start(1)) :], self._behind(name)
-        return found if behind.startswith(tail) or tail.startswith(behind) or tail == "<" else _NOTHING
-
-    def _may_follow(self, tag: str) -> bool:
-        """Whether the tag opens another string beside this one."""
-        if self._writer.in_array:
-            return tag == self._grammar.item
-        return not self._grammar.ends_call(tag) and self._writer.schema_of(tag).own_types == _STRING
-
-    def _pass(self, text: str) -> str:
-        """What the text, of which all was possible, becomes."""
-        if self._grammar.space not in text:
-            return escape_json(text)
-        body, *rest = self._grammar.between.split(text)
-        out = escape_json(body)
-        for name, body in zip(rest[1::3], rest[2::3], strict=True):
-            self._rename(name)
-            out += '", "' if self._writer.in_array else f'", "{name}": "'
-            out += escape_json(body)
-        return out
+    def passing(self) -> bool:
+        """Text that needs no escape would go out unchanged."""
+        return self._given and self._encoder.streaming
 
     def open_tree(self, items: bool) -> None:
         """The value is a tree; ``items``: its first element is named as items are."""
@@ -294,9 +214,6 @@ class Leaf:
         """At the value's end."""
         if self._blank and self._types & _TREES and not self.strings:
             self._put("[]" if "array" in self._types else "{}")
-            return
-        if self._in_row and self._given:
-            self._writer.owed = '"'  # another string may follow, and the fast path waits for that as well
             return
         self._put(self._encoder.close())
         if self._encoder.anomaly:

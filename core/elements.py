@@ -67,7 +67,7 @@ class ElementsReader:
     @property
     def passing(self) -> Passing | None:
         """See Reader."""
-        return self._leaf.passing if self._state == _TEXT and self._leaf is not None else None
+        return self._grammar.passing if self._state == _TEXT and self._leaf is not None and self._leaf.passing else None
 
     def expected(self, buf: Buffer) -> Expected | None:
         """See Reader."""
@@ -196,7 +196,7 @@ class ElementsReader:
         if tag[0] != "/":
             if self._writer.in_array and tag != grammar.item:
                 self._calls.lost("renamed_item", len(tag))
-            self._leaf = Leaf(self._grammar, self._writer, tag, self._constrained)
+            self._leaf = Leaf(self._writer, tag, self._constrained)
             self._state = _OPENED
             return None
         depth = self._writer.depth_of(tag[1:])

@@ -1,5 +1,5 @@
-"""Strings in a row, as a template writes them: the fast path takes them by patterns (toolglot.core.plain_strings and
-element_tree), which must decide what the readers decide.
+"""Strings in a row, as a template writes them: the fast path takes them by patterns (toolglot.core.plain_strings),
+which must decide what the readers decide.
 
 The texts are made of what stands between two strings, whole and in parts, and of what may be mistaken for it.
 """
@@ -26,7 +26,6 @@ PROPERTIES = {
     "o": {"type": "object", "properties": {"k": STRING, "l": STRING}},
 }  # fmt: skip
 TOOLS = [{"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": PROPERTIES}}}]
-SPACE = "]<]minimax[>["
 PYTHON = (
     '", "', "', '", '", k="', "', l='", '"', "'", '["', "']", "[", "]", "{", "}", ", ", ": ", "k=", "x", "it's", "\\n",
     "\\", "\\u00e9", "\n", "1", "('a', 'b')", '{"a": "b", "c": "d"}', ")", '"), f(k="', '"""', "r'", '\\"', "=", " ",
@@ -40,15 +39,6 @@ def quoted(token: str) -> tuple[str, ...]:
             f',{"k" * 33}:{token}x', f"o:{{k:{token}a{token},l:{token}b{token}}}")  # fmt: skip
 
 
-def tag(name: str) -> str:
-    return f"{SPACE}<{name}>"
-
-
-TAGS = (
-    *map(tag, ("k", "/k", "l", "/l", "item", "/item", "tags", "/tags", "n", "/n", "any", "/any", "o", "/o", "/invoke")),
-    tag("/k") + tag("l"), tag("/l") + tag("k"), tag("/item") + tag("item"), tag("/k") + tag("n"), "</k>", "</", "<",
-    tag("/k") + tag("tool_call"), tag("/k") + tag("item"), SPACE, SPACE[:3], "]", "x", '"', "\n", " ", "5",
-)  # fmt: skip
 FORMATS: dict[str, tuple[str, tuple[str, ...], str]] = {
     "llama4_pythonic": ("[f(", PYTHON, ")]"),
     "lfm2": ("<|tool_call_start|>[f(", (*PYTHON, "<|tool_call_end|>"), ")]<|tool_call_end|>"),
@@ -57,7 +47,6 @@ FORMATS: dict[str, tuple[str, tuple[str, ...], str]] = {
     "functiongemma": (
         "<start_function_call>call:f{", (*quoted("<escape>"), "<end_function_call>"), "}<end_function_call>",
     ),
-    "minimax_m3": (f'{tag("tool_call")}\n{SPACE}<invoke name="f">', TAGS, f'{tag("/invoke")}\n{tag("/tool_call")}'),
 }  # fmt: skip
 
 
@@ -93,10 +82,6 @@ def test_like_the_readers(dialect: str) -> None:
 def row(dialect: str, words: list[str]) -> str:
     """A call with a list of the words, and an argument for each of the first two, as the template has it."""
     head, _, tail = FORMATS[dialect]
-    if dialect == "minimax_m3":
-        items = "".join(tag("item") + word + tag("/item") for word in words)
-        pairs = "".join(tag(key) + word + tag(f"/{key}") for key, word in zip("kl", words, strict=False))
-        return head + tag("tags") + items + tag("/tags") + pairs + tail
     quote = {"gemma4": '<|"|>', "functiongemma": "<escape>"}.get(dialect)
     if quote is None:
         pairs = ", ".join(f"{key}={json.dumps(word)}" for key, word in zip("kl", words, strict=False))
