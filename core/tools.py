@@ -20,7 +20,7 @@ def tool_functions(tools: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str,
     Raises ConfigurationError naming the entry that is no tool. Tools of other types are left out: they have no
     function to call.
     """
-    if isinstance(tools, (str, bytes, Mapping)) or not isinstance(tools, Sequence):
+    if type(tools) is not list and (isinstance(tools, (str, bytes, Mapping)) or not isinstance(tools, Sequence)):
         raise ConfigurationError(f"tools must be a list of OpenAI tool dicts, not {type(tools).__name__}")
     functions: dict[str, Mapping[str, Any]] = {}
     for at, tool in enumerate(tools):

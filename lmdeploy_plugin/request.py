@@ -48,9 +48,10 @@ def exposed_tools(request: Any) -> list[dict[str, Any]]:
 
 def _wrapped(function: Any) -> dict[str, Any]:
     """A tool as chat templates are written for it; LMDeploy's own parsers hand them the bare function."""
+    there = {**vars(function), **(function.model_extra or {})}  # getattr is slow for a field that there is not
     fields = {"name": function.name}
     for key in ("description", "parameters", "strict"):
-        value = getattr(function, key, None)
+        value = there.get(key)
         if value is not None:
             fields[key] = value
     return {"type": "function", "function": fields}

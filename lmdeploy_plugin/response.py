@@ -7,15 +7,16 @@ of ours must not cost a client its response: it is logged once, and the rest of 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+import os
+from collections.abc import Iterable, Mapping, Sequence
 
 import shortuuid
-from lmdeploy.serve.openai.protocol import DeltaMessage
+from lmdeploy.serve.openai.protocol import DeltaFunctionCall, DeltaMessage, DeltaToolCall
 
 from toolglot.core import ResponseParser
-from toolglot.core.deltas import ContentDelta, Delta
+from toolglot.core.deltas import ContentDelta, Delta, ToolCallDelta
 from toolglot.core.serving.metrics import Metrics
+from toolglot.core.serving.moulds import mould
 from toolglot.core.serving.tokens import StrayFilter
 from toolglot.core.spec import Dialect
 from toolglot.lmdeploy_plugin.tokens import ReasoningCounter
@@ -29,10 +30,13 @@ logging.getLogger("toolglot").addHandler(logging.NullHandler())
 
 Emitted = tuple[DeltaMessage, bool]
 
+_alphabet = shortuuid.get_alphabet().encode("ascii")
+_LETTERS = bytes(_alphabet[number % len(_alphabet)] for number in range(256))
+
 
 def new_id(name: str, index: int) -> str:
-    """An id in LMDeploy's form."""
-    return f"chatcmpl-tool-{shortuuid.random()}"
+    """An id in LMDeploy's form. shortuuid.random() asks the system for each letter, which costs more than a call."""
+    return f"chatcmpl-tool-{os.urandom(22).translate(_LETTERS).decode('ascii')}"
 
 
 class Response:
@@ -41,16 +45,16 @@ class Response:
     def __init__(
         self,
         dialect: Dialect,
-        open_core: Callable[[], ResponseParser],
+        core: ResponseParser,
         stray: Mapping[int, str],
         counter: ReasoningCounter | None,
     ) -> None:
         self._dialect = dialect
         self._filter = StrayFilter(stray) if stray else None
         self._counter = counter
-        self._core: ResponseParser | None = open_core()
-        self._begun = False
+        self._core: ResponseParser | None = core
         self._over = False
+        self.begun = False  # there was text
 
     @property
     def reasoning_tokens(self) -> int | None:
@@ -59,10 +63,10 @@ class Response:
 
     def feed(self, text: str, ids: Sequence[int], final: bool) -> list[Emitted]:
         """The messages for one chunk, in the model's order, each with whether it holds tool calls."""
-        if not self._begun:
+        if not self.begun:
             if not (text or ids or final):
                 return [(DeltaMessage(role="assistant", content=""), False)]  # the role, ahead of everything
-            self._begun = True
+            self.begun = True
         if self._counter is not None:
             self._counter.feed(ids)
         if self._filter is not None:
@@ -101,34 +105,48 @@ class Response:
         return core.abandon(text)
 
 
+_identity = DeltaFunctionCall(name="x", arguments=None)
+_arguments = DeltaFunctionCall(arguments="x")
+_opening = DeltaToolCall(id="x", type="function", index=0, function=_identity)
+_piece = DeltaToolCall(type=None, index=0, function=_arguments)
+_content_message = mould(DeltaMessage(role="assistant", content="x"), "content")
+_reasoning_message = mould(DeltaMessage(role="assistant", reasoning_content="x"), "reasoning_content")
+_calls_message = mould(DeltaMessage(role="assistant", tool_calls=[_piece]), "tool_calls")
+_new_opening, _new_identity = mould(_opening, "id", "index", "function"), mould(_identity, "name", "arguments")
+_new_piece, _new_arguments = mould(_piece, "index", "function"), mould(_arguments, "arguments")
+
+
+def _call(delta: ToolCallDelta) -> DeltaToolCall | None:
+    """A call's first entry, or one of more arguments; None for a delta that says only that the call is complete."""
+    if delta.name is not None:
+        return _new_opening(delta.id, delta.index, _new_identity(delta.name, delta.arguments or None))
+    return _new_piece(delta.index, _new_arguments(delta.arguments)) if delta.arguments else None
+
+
 def _message(delta: Delta) -> list[Emitted]:
-    """The message of one delta, as most chunks have. One constructor makes a whole message, which costs the least."""
+    """The message of one delta, as most chunks have."""
     if delta.kind == "content":
-        return [(DeltaMessage(role="assistant", content=delta.text), False)]
+        return [(_content_message(delta.text), False)]
     if delta.kind == "reasoning":
-        return [(DeltaMessage(role="assistant", reasoning_content=delta.text), False)]
-    if delta.name is not None or not delta.arguments:
-        return _messages([delta])
-    call = {"type": None, "index": delta.index, "function": {"arguments": delta.arguments}}
-    return [(DeltaMessage(role="assistant", tool_calls=[call]), True)]
+        return [(_reasoning_message(delta.text), False)]
+    call = _call(delta)
+    return [(_calls_message([call]), True)] if call is not None else []
 
 
 def _messages(deltas: Iterable[Delta]) -> list[Emitted]:
     """Neighbouring deltas of calls share a message, as LMDeploy's own do."""
     found: list[Emitted] = []
-    calls: list[dict[str, Any]] = []
+    calls: list[DeltaToolCall] = []
     for delta in deltas:
         if delta.kind == "tool_call":
-            if delta.name is not None:
-                function = {"name": delta.name, "arguments": delta.arguments or None}
-                calls.append({"id": delta.id, "type": "function", "index": delta.index, "function": function})
-            elif delta.arguments:  # else it says only that the call is complete
-                calls.append({"type": None, "index": delta.index, "function": {"arguments": delta.arguments}})
+            call = _call(delta)
+            if call is not None:
+                calls.append(call)
             continue
         if calls:
-            found.append((DeltaMessage(role="assistant", tool_calls=calls), True))
+            found.append((_calls_message(calls), True))
             calls = []
         found += _message(delta)
     if calls:
-        found.append((DeltaMessage(role="assistant", tool_calls=calls), True))
+        found.append((_calls_message(calls), True))
     return found

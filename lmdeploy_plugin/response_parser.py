@@ -24,13 +24,13 @@ from lmdeploy.serve.parsers.response_parser import ResponseParser as EngineParse
 from lmdeploy.serve.parsers.response_parser import normalize_chat_request, validate_parser_names
 
 from toolglot import core
-from toolglot.core import ConfigurationError, get_dialect
+from toolglot.core import ConfigurationError
 from toolglot.core.serving.auto import AUTO, choose
 from toolglot.core.serving.doctor import version_of
 from toolglot.core.serving.prompt import Thinking, has_reasoning
 from toolglot.core.serving.record import notice, open_parser
 from toolglot.core.serving.settings import current, unknown_variables
-from toolglot.core.serving.tokens import as_spelled, check_tokenizer, is_special, special_tokens, stray_tokens
+from toolglot.core.serving.tokens import fitted, is_special, special_tokens, stray_tokens
 from toolglot.core.spec import Dialect
 from toolglot.lmdeploy_plugin.constrain import tag_for
 from toolglot.lmdeploy_plugin.parsers import PREFIX, ToolglotReasoningParser, ToolglotToolParser
@@ -109,8 +109,7 @@ class _ToolglotResponseParser:
             if _is_ours(reasoning) and tokenizer is not None:
                 reasoning.validate_as_tags(tokenizer)
             return
-        spec = as_spelled(get_dialect(ours.dialect), tokenizer)
-        check_tokenizer(tokenizer, spec)
+        spec = fitted(ours.dialect, tokenizer)
         cls.chosen = Chosen(spec, tool is not None, _reasoning_of(spec, reasoning), tokenizer)
         cls.tool_parser_cls, cls.reasoning_parser_cls = tool, reasoning
         _announce(cls.chosen)
@@ -133,12 +132,13 @@ class _ToolglotResponseParser:
             arguments = template_arguments(request)
             thinking = thinking_of_request(chosen.dialect, chosen.tokenizer, request, arguments)
         previous = previous_calls(request)
+        settings = current()
 
         def open_core() -> core.ResponseParser:
             return open_parser(
                 chosen.dialect,
                 engine="lmdeploy",
-                record=current().record,
+                record=settings.record,
                 report=logger.error,
                 tools=tools,
                 tool_choice=choice,
@@ -147,15 +147,15 @@ class _ToolglotResponseParser:
                 starts_in_reasoning=None if thinking is None else thinking is Thinking.OPEN,
                 make_id=new_id,
                 previous_calls=previous,
-                **current().options,
+                **settings.options,
             )
 
-        open_core()  # what cannot be parsed is refused before the model starts
+        opened = open_core()  # what cannot be parsed is refused before the model starts
         self._open_core = open_core
         self._inside = thinking is Thinking.OPEN
         tag = tag_for(chosen.dialect, request, tools, thinking) if choice != "none" else None
         self.request = self._adjusted(request, tools, choice != "none", tag)
-        self._start()
+        self._start(opened)
 
     def _adjusted(self, request: Any, tools: list[dict[str, Any]], calls: bool, tag: dict[str, Any] | None) -> Any:
         """The request that is rendered and generated."""
@@ -174,12 +174,12 @@ class _ToolglotResponseParser:
         request = normalize_chat_request(request.model_copy(update=changes))
         return request if tag is None else request.model_copy(update={"response_format": tag})
 
-    def _start(self) -> None:
+    def _start(self, opened: core.ResponseParser) -> None:
         chosen = self.chosen
         assert chosen is not None
         counted = chosen.reasoning and chosen.tokenizer is not None
         counter = ReasoningCounter(chosen.dialect, chosen.tokenizer, self._inside) if counted else None
-        self._response = Response(chosen.dialect, self._open_core, self._stray, counter)
+        self._response = Response(chosen.dialect, opened, self._stray, counter)
         self.reasoning_tokens = self._response.reasoning_tokens
 
     # The response
@@ -201,7 +201,8 @@ class _ToolglotResponseParser:
         """A complete response: the stream with one chunk."""
         if self._response is None:
             return super().parse_complete(text, token_ids, **kwargs)  # type: ignore[misc, no-any-return]
-        self._start()
+        if self._response.begun:
+            self._start(self._open_core())
         content: list[str] = []
         reasoning: list[str] = []
         calls: list[ToolCall] = []

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
+from toolglot.core.serving.moulds import mould
 from toolglot.vllm_plugin.compat import protocol
 
 __all__ = ["Outbox"]
@@ -20,54 +21,33 @@ __all__ = ["Outbox"]
 _RANK = {"reasoning": 0, "content": 1, "tool_call": 2}
 
 
-def mould(example: Any, **sample: Any) -> Callable[..., Any]:
-    """A function that makes objects like ``example``, a pydantic model, with other values in some of its fields.
-
-    Validation costs several times what parsing does, and what is validated here was built here. Should pydantic keep
-    its models in another way, the class itself is used.
-    """
-    made_of: Any = type(example)
-    fields, given = dict(example.__dict__), example.model_fields_set
-    put = object.__setattr__
-
-    def make(**values: Any) -> Any:
-        made = object.__new__(made_of)
-        put(made, "__dict__", {**fields, **values})
-        put(made, "__pydantic_fields_set__", set(given))
-        put(made, "__pydantic_extra__", {} if extra is not None else None)
-        put(made, "__pydantic_private__", None)
-        return made
-
-    extra = getattr(example, "__pydantic_extra__", None)
-    try:
-        usual = made_of(**{name: fields[name] for name in given})
-        if getattr(example, "__pydantic_private__", None) is None and make(**sample) == usual:
-            return make
-    except Exception:
-        pass
-    usually: Callable[..., Any] = made_of
-    return usually
-
-
 class _Moulds(NamedTuple):
+    """How the messages are made: of a text and no calls, of calls; a call's first entry, and one of more arguments."""
+
     content: Callable[..., Any]
     reasoning: Callable[..., Any]
     calls: Callable[..., Any]
+    opening: Callable[..., Any]
+    identity: Callable[..., Any]
+    piece: Callable[..., Any]
     arguments: Callable[..., Any]
-    function: Callable[..., Any]
 
 
 @cache
 def _moulds() -> _Moulds:
     engine = protocol()
-    function = engine.DeltaFunctionCall(arguments="x")
-    arguments = engine.DeltaToolCall(index=0, function=function)
+    identity = engine.DeltaFunctionCall(name="x", arguments="")
+    opening = engine.DeltaToolCall(index=0, id="x", type="function", function=identity)
+    arguments = engine.DeltaFunctionCall(arguments="x")
+    piece = engine.DeltaToolCall(index=0, function=arguments)
     return _Moulds(
-        content=mould(engine.DeltaMessage(content="x"), content="x", tool_calls=[]),
-        reasoning=mould(engine.DeltaMessage(reasoning="x"), reasoning="x", tool_calls=[]),
-        calls=mould(engine.DeltaMessage(tool_calls=[arguments]), tool_calls=[arguments]),
-        arguments=mould(arguments, index=0, function=function),
-        function=mould(function, arguments="x"),
+        content=mould(engine.DeltaMessage(content="x"), "content", "tool_calls"),
+        reasoning=mould(engine.DeltaMessage(reasoning="x"), "reasoning", "tool_calls"),
+        calls=mould(engine.DeltaMessage(tool_calls=[piece]), "tool_calls"),
+        opening=mould(opening, "index", "id", "function"),
+        identity=mould(identity, "name", "arguments"),
+        piece=mould(piece, "index", "function"),
+        arguments=mould(arguments, "arguments"),
     )
 
 
@@ -76,13 +56,15 @@ class Outbox:
 
     def __init__(self) -> None:
         self._waiting: deque[Any] = deque()
-        self._protocol = protocol()
         self._moulds = _moulds()
 
     def step(self, deltas: Sequence[Any]) -> Any | None:
         """Add what the core emitted in one step; the next message: as much as one can carry in this order."""
-        if not self._waiting and len(deltas) == 1:
-            return self._single(deltas[0])
+        if not self._waiting:
+            if not deltas:
+                return None
+            if len(deltas) == 1:
+                return self._single(deltas[0])
         self.put(deltas)
         return self._build(self._next_run())
 
@@ -102,17 +84,17 @@ class Outbox:
         """A message of one delta, as most are."""
         moulds = self._moulds
         if delta.kind == "content":
-            return moulds.content(content=delta.text, tool_calls=[])
+            return moulds.content(delta.text, [])
         if delta.kind == "reasoning":
-            return moulds.reasoning(reasoning=delta.text, tool_calls=[])
+            return moulds.reasoning(delta.text, [])
         if delta.name is not None:
-            return self._protocol.DeltaMessage(tool_calls=[self._opening(delta)])
-        return moulds.calls(tool_calls=[self._piece(delta)]) if delta.arguments else None
+            return moulds.calls([self._opening(delta)])
+        return moulds.calls([self._piece(delta)]) if delta.arguments else None
 
     def _piece(self, delta: Any) -> Any:
         """More arguments of the open call."""
         moulds = self._moulds
-        return moulds.arguments(index=delta.index, function=moulds.function(arguments=delta.arguments))
+        return moulds.piece(delta.index, moulds.arguments(delta.arguments))
 
     def _next_run(self) -> list[Any]:
         run: list[Any] = []
@@ -134,7 +116,7 @@ class Outbox:
                 calls.append(self._opening(delta))
             else:
                 self._append(calls, delta)
-        message = self._protocol.DeltaMessage(**({"tool_calls": calls} if calls else {}))
+        message = self._moulds.calls(calls) if calls else protocol().DeltaMessage()
         if "content" in texts:
             message.content = texts["content"]
         if "reasoning" in texts:
@@ -143,8 +125,8 @@ class Outbox:
 
     def _opening(self, delta: Any) -> Any:
         """The first delta of a call: the only one with id, type and name."""
-        function = self._protocol.DeltaFunctionCall(name=delta.name, arguments=delta.arguments or "")
-        return self._protocol.DeltaToolCall(index=delta.index, id=delta.id, type="function", function=function)
+        moulds = self._moulds
+        return moulds.opening(delta.index, delta.id, moulds.identity(delta.name, delta.arguments or ""))
 
     def _append(self, calls: list[Any], delta: Any) -> None:
         """A piece of arguments: more of the entry before it if that is the same call's, else its own entry.

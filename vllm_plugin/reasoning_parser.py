@@ -16,10 +16,10 @@ from typing import Any, ClassVar
 
 from vllm.reasoning import ReasoningParser
 
-from toolglot.core import ResponseParser, get_dialect
+from toolglot.core import ResponseParser
 from toolglot.core.deltas import Delta
 from toolglot.core.serving.prompt import Thinking
-from toolglot.core.serving.tokens import as_spelled, check_tokenizer, is_special
+from toolglot.core.serving.tokens import fitted, is_special
 from toolglot.core.spec import Dialect
 from toolglot.vllm_plugin.compat import protocol
 from toolglot.vllm_plugin.handoff import Handoff, offer
@@ -40,8 +40,7 @@ class ToolglotReasoningParser(ReasoningParser):
 
     def __init__(self, tokenizer: Any, *args: Any, **kwargs: Any) -> None:
         super().__init__(tokenizer, *args, **kwargs)
-        self._spec = as_spelled(get_dialect(self.dialect), tokenizer)
-        check_tokenizer(tokenizer, self._spec)
+        self._spec = fitted(self.dialect, tokenizer)
         announce(self.dialect)
         self._prompt = Prompt(self._spec, tokenizer, kwargs.get("chat_template_kwargs"))
         self._handoff = Handoff(self.dialect, tokenizer, self._prompt)

@@ -6,10 +6,11 @@ and request, and the rest of the text goes out as content.
 
 from __future__ import annotations
 
+import hashlib
 import logging
+import os
 from collections.abc import Callable, Sequence
 from typing import Any
-from uuid import UUID, uuid4, uuid5
 
 from toolglot.core import Message, ResponseParser, assemble
 from toolglot.core.deltas import ContentDelta, Delta
@@ -29,8 +30,6 @@ metrics = Metrics("vllm", logger)
 # The core's own log lines would come once a response, and bypass vLLM's logging; see Metrics.report.
 logging.getLogger("toolglot").addHandler(logging.NullHandler())
 
-_NAMESPACE = UUID("6d0a3a3e-1f39-5d0b-9d0c-7b6f1a1d5f20")
-
 
 def id_maker(request: Any, previous: int) -> Callable[[str, int], str]:
     """Ids in vLLM's form. They follow from the request, since vLLM may replay a stream and must get the same."""
@@ -38,8 +37,9 @@ def id_maker(request: Any, previous: int) -> Callable[[str, int], str]:
 
     def make_id(name: str, index: int) -> str:
         if not identity:
-            return f"chatcmpl-tool-{uuid4().hex}"
-        return f"chatcmpl-tool-{uuid5(_NAMESPACE, f'{identity}/{previous + index}/{name}').hex}"
+            return f"chatcmpl-tool-{os.urandom(16).hex()}"
+        told = f"toolglot/{identity}/{previous + index}/{name}".encode("utf-8", "surrogatepass")
+        return f"chatcmpl-tool-{hashlib.blake2b(told, digest_size=16).hexdigest()}"
 
     return make_id
 
@@ -52,10 +52,11 @@ def open_core(
     ``constrained``: vLLM is known to enforce our own tag on this request.
     """
     previous = previous_calls(request)
+    settings = current()
     return open_parser(
         dialect,
         engine="vllm",
-        record=current().record,
+        record=settings.record,
         report=logger.error,
         tools=tools_of(request.tools),
         tool_choice=choice_of(request),
@@ -65,7 +66,7 @@ def open_core(
         make_id=id_maker(request, previous),
         previous_calls=previous,
         constrained=constrained,
-        **current().options,
+        **settings.options,
     )
 
 

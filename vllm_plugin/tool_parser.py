@@ -16,9 +16,9 @@ from typing import Any, ClassVar
 from vllm.sampling_params import StructuredOutputsParams
 from vllm.tool_parsers.abstract_tool_parser import ToolParser
 
-from toolglot.core import Message, get_dialect
+from toolglot.core import Message
 from toolglot.core.serving.prompt import Thinking
-from toolglot.core.serving.tokens import as_spelled, check_tokenizer, is_special
+from toolglot.core.serving.tokens import fitted, is_special
 from toolglot.core.tools import is_forced
 from toolglot.vllm_plugin.compat import begin_at_once, begins_at_once, can_begin_at_once, protocol
 from toolglot.vllm_plugin.constrain import tag_for
@@ -47,8 +47,7 @@ class ToolglotToolParser(ToolParser):
 
     def __init__(self, tokenizer: Any, tools: list[Any] | None = None, **_: Any) -> None:
         super().__init__(tokenizer, tools)
-        self._spec = as_spelled(get_dialect(self.dialect), tokenizer)
-        check_tokenizer(tokenizer, self._spec)
+        self._spec = fitted(self.dialect, tokenizer)
         announce(self.dialect)
         self._handoff = take(self.dialect, tokenizer)
         self._stream: Response | None = None
@@ -102,9 +101,11 @@ class ToolglotToolParser(ToolParser):
         was seen is not told to a tool parser that stands alone.
         """
         thinking = self._thinking
+        if thinking is None:
+            return False
         text = getattr(getattr(request, "structured_outputs", None), "structural_tag", None)
         covers = thinking in (Thinking.OPEN, Thinking.FREE)
-        if thinking is None or text is None or (covers and not begins_at_once(request)):
+        if text is None or (covers and not begins_at_once(request)):
             return False
         try:
             tag = tag_for(self.dialect, request, thinking=thinking if covers else None)
@@ -164,12 +165,13 @@ class ToolglotToolParser(ToolParser):
         request: Any,
     ) -> Any | None:
         """Parse one engine step of a stream."""
-        if self._stream is None:
+        stream = self._stream
+        if stream is None:
             enforced = self._is_enforced(request)
-            self._stream = Response(
+            self._stream = stream = Response(
                 self._spec, request, self.model_tokenizer, self._thinking, constrained=enforced
             )
-        return self._stream.feed(delta_text, delta_token_ids)
+        return stream.feed(delta_text, delta_token_ids)
 
     def finish_streaming(self) -> Any | None:
         """The end of the stream: what was held back, merged by vLLM into the last message."""

@@ -110,7 +110,8 @@ def thinking_of_template(
     if tokenizer is None or not getattr(tokenizer, "chat_template", None):
         return None
     known = remembered(tokenizer)
-    key = ("template", dialect.name, needs_turn, json.dumps(dict(arguments), sort_keys=True, default=str))
+    told = json.dumps(dict(arguments), sort_keys=True, default=str) if arguments else ""
+    key = ("template", dialect.name, needs_turn, told)
     if key not in known:
         if len(known) >= 256:
             known.clear()

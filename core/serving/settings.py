@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 from ..errors import ConfigurationError
@@ -132,8 +132,8 @@ class Settings:
         if self.record and (not os.access(folder or ".", os.W_OK) or os.path.isdir(self.record)):
             yield f"{RECORD}={self.record!r} cannot be written"
 
-    @property
-    def options(self) -> dict[str, Any]:
+    @cached_property
+    def options(self) -> Mapping[str, Any]:
         """The options for the core."""
         chosen = {name: getattr(self, name) for name in ("undeclared_tools", "reasoning_calls", "arguments")}
         return {name: value for name, value in chosen.items() if value}

@@ -16,6 +16,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from ..errors import ConfigurationError
+from ..registry import get_dialect
 from ..spec import Dialect, Goto, Variants
 from ..table import leads_to_call
 
@@ -23,6 +24,7 @@ __all__ = [
     "StrayFilter",
     "as_spelled",
     "check_tokenizer",
+    "fitted",
     "is_special",
     "missing_markers",
     "remembered",
@@ -150,6 +152,18 @@ def as_spelled(dialect: Dialect, tokenizer: Any) -> Dialect:
     return found
 
 
+def fitted(name: str, tokenizer: Any) -> Dialect:
+    """The dialect of that name as this tokenizer spells it. Raises ConfigurationError where it cannot write it."""
+    known = remembered(tokenizer)
+    key = ("fitted", name)
+    found: Dialect | None = known.get(key)
+    if found is None:
+        found = as_spelled(get_dialect(name), tokenizer)
+        check_tokenizer(tokenizer, found)
+        known[key] = found
+    return found
+
+
 def _spelled(dialect: Dialect, variants: Variants, vocabulary: Collection[str]) -> Dialect:
     if dialect.openers[0].on[0].text in vocabulary:
         return dialect
@@ -169,7 +183,7 @@ class StrayFilter:
 
     def __init__(self, stray: Mapping[int, str]) -> None:
         self._stray = stray
-        self._firsts = {text[0] for text in stray.values()}
+        self._firsts: set[str] = set()  # characters with which one begins, once they are asked for
         self._unread: list[Sequence[int]] = []  # ids of steps in whose text no stray token stood
         self._due: deque[str] = deque()
         self._held = ""
@@ -178,7 +192,7 @@ class StrayFilter:
     def feed(self, text: str, ids: Sequence[int]) -> str:
         """The text of one engine step without the tokens that are none of the dialect's."""
         stray = self._stray
-        if (len(ids) > MANY or self._unread) and not self._due and not any(map(text.__contains__, self._firsts)):
+        if (len(ids) > MANY or self._unread) and not self._due and not self._may_hold(text):
             self._unread.append(ids)
             return text
         if self._unread:
@@ -207,6 +221,10 @@ class StrayFilter:
             text = after
         out.append(text)
         return "".join(out)
+
+    def _may_hold(self, text: str) -> bool:
+        self._firsts = self._firsts or {token[0] for token in self._stray.values()}
+        return any(map(text.__contains__, self._firsts))
 
     def finish(self) -> str:
         """What was held back: the beginning of a token that did not come."""
