@@ -53,7 +53,6 @@ class Response:
         self._filter = StrayFilter(stray) if stray else None
         self._counter = counter
         self._core: ResponseParser | None = core
-        self._over = False
         self.begun = False  # there was text
 
     @property
@@ -74,7 +73,7 @@ class Response:
             if final:
                 text += self._filter.finish()
         core = self._core
-        if core is None or self._over:
+        if core is None:
             deltas: list[Delta] = [ContentDelta(text)] if text else []
         else:
             try:
@@ -88,15 +87,15 @@ class Response:
         return _messages(deltas) if deltas else []
 
     def _ended(self) -> list[Delta]:
-        if self._over or self._core is None:
+        core, self._core = self._core, None
+        if core is None:
             return []
-        self._over = True
         try:
-            deltas = self._core.finish()
-            metrics.report(self._dialect.name, self._core.anomalies, self._filter.removed if self._filter else 0)
+            deltas = core.finish()
+            metrics.report(self._dialect.name, core.anomalies, self._filter.removed if self._filter else 0)
             return deltas
         except Exception as error:
-            return self._failed(self._core, "", error)
+            return self._failed(core, "", error)
 
     def _failed(self, core: ResponseParser, text: str, error: Exception) -> list[Delta]:
         """After a defect: what the core still holds, as content; the rest of the response is text."""

@@ -184,13 +184,14 @@ class _ToolglotResponseParser:
 
     # The response
 
-    def stream_chunk(self, delta_text: str, delta_token_ids: list[int], **kwargs: Any) -> list[Emitted]:
+    def stream_chunk(
+        self, delta_text: str, delta_token_ids: list[int], final: bool = False, **kwargs: Any
+    ) -> list[Emitted]:
         """One engine step of a stream: deltas in the model's order, each with whether it holds tool calls."""
         response = self._response
         if response is None:
-            emitted: list[Emitted] = super().stream_chunk(delta_text, delta_token_ids, **kwargs)  # type: ignore[misc]
-            return emitted
-        emitted = response.feed(delta_text, delta_token_ids, bool(kwargs.get("final", False)))
+            return super().stream_chunk(delta_text, delta_token_ids, final=final, **kwargs)  # type: ignore[misc, no-any-return]
+        emitted = response.feed(delta_text, delta_token_ids, final)
         if self.reasoning_tokens is not None:
             self.reasoning_tokens = response.reasoning_tokens
         return emitted

@@ -41,17 +41,25 @@ class Metrics:
         self._engine = engine
         self._logger = logger
         self._seen: set[tuple[str, str]] = set()
+        self._counted: dict[tuple[str, str], Any] = {}  # dialect and kind -> the counter of these labels
 
     def count(self, dialect: str, anomalies: Mapping[str, int]) -> None:
         """Add to the counters."""
+        for kind, number in anomalies.items():
+            counter = self._counted.get((dialect, kind)) or self._counter(dialect, kind)
+            if counter is not None:
+                counter.inc(number)
+
+    def _counter(self, dialect: str, kind: str) -> Any:
         counters = _counters()
         if counters is None:
-            return
-        for kind, number in anomalies.items():
-            if kind == CHARACTERS:
-                counters[1].labels(self._engine, dialect).inc(number)
-            else:
-                counters[0].labels(self._engine, dialect, kind).inc(number)
+            return None
+        if kind == CHARACTERS:
+            counter = counters[1].labels(self._engine, dialect)
+        else:
+            counter = counters[0].labels(self._engine, dialect, kind)
+        self._counted[dialect, kind] = counter
+        return counter
 
     def defect(self, dialect: str, error: Exception, about: str = "") -> None:
         """Account for a defect of ours that cost one response its parsing.

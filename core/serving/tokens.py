@@ -183,6 +183,7 @@ class StrayFilter:
 
     def __init__(self, stray: Mapping[int, str]) -> None:
         self._stray = stray
+        self._holds_none = stray.keys().isdisjoint
         self._firsts: set[str] = set()  # characters with which one begins, once they are asked for
         self._unread: list[Sequence[int]] = []  # ids of steps in whose text no stray token stood
         self._due: deque[str] = deque()
@@ -191,16 +192,18 @@ class StrayFilter:
 
     def feed(self, text: str, ids: Sequence[int]) -> str:
         """The text of one engine step without the tokens that are none of the dialect's."""
+        if not self._due and not self._unread and len(ids) <= MANY and self._holds_none(ids):
+            return text
         stray = self._stray
         if (len(ids) > MANY or self._unread) and not self._due and not self._may_hold(text):
             self._unread.append(ids)
             return text
         if self._unread:
             for earlier in self._unread:
-                if not stray.keys().isdisjoint(earlier):
+                if not self._holds_none(earlier):
                     self._due.extend(stray[number] for number in earlier if number in stray)
             self._unread.clear()
-        if not stray.keys().isdisjoint(ids):
+        if not self._holds_none(ids):
             self._due.extend(stray[number] for number in ids if number in stray)
         if not self._due:
             return text
