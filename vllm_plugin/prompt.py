@@ -34,10 +34,15 @@ class Prompt:
         self._tokenizer = tokenizer
         self._arguments = dict(template_arguments or {})
         self._told: Thinking | None = None
+        self._ids: tuple[Sequence[int] | None, int] = (None, 0)  # what told it, and its length then
 
     def tell(self, ids: Sequence[int]) -> None:
-        """The prompt itself, as vLLM has it."""
+        """The prompt itself, as vLLM has it: it says so twice before a stream."""
+        said, size = self._ids
+        if ids is said and len(ids) == size:
+            return
         self._told = self.of_ids(ids)
+        self._ids = (ids, len(ids))
 
     @property
     def thinking(self) -> Thinking:

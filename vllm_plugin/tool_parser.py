@@ -19,7 +19,7 @@ from vllm.tool_parsers.abstract_tool_parser import ToolParser
 from toolglot.core import Message
 from toolglot.core.serving.prompt import Thinking
 from toolglot.core.serving.tokens import fitted, is_special
-from toolglot.core.tools import is_forced
+from toolglot.core.tools import chosen_functions, is_forced
 from toolglot.vllm_plugin.compat import begin_at_once, begins_at_once, can_begin_at_once, protocol
 from toolglot.vllm_plugin.constrain import tag_for
 from toolglot.vllm_plugin.handoff import take
@@ -32,7 +32,7 @@ from toolglot.vllm_plugin.request import (
     tools_of,
     wants_format,
 )
-from toolglot.vllm_plugin.response import Response, open_core, parse_whole
+from toolglot.vllm_plugin.response import Response, parse_whole
 from toolglot.vllm_plugin.start import announce
 
 __all__ = ["ToolglotToolParser"]
@@ -61,10 +61,10 @@ class ToolglotToolParser(ToolParser):
 
     def adjust_request(self, request: Any) -> Any:
         """Prepare the request, in place: vLLM drops what is returned."""
-        choice = choice_of(request)
-        if not tools_of(request.tools) or choice == "none":
+        tools, choice = tools_of(request.tools), choice_of(request)
+        if not tools or choice == "none":
             return request
-        open_core(self._spec, request, self._thinking)  # what cannot be parsed is refused before the model starts
+        chosen_functions(tools, choice)  # what cannot be met is refused before the model starts
         if is_allowed_tools(request.tool_choice):
             request.tool_choice = AllowedTools.of(request.tool_choice)
         if self._spec.keep_special or is_special(self.model_tokenizer, self._spec, True):
