@@ -21,6 +21,8 @@ from lmdeploy.serve.openai import api_server
 from lmdeploy_serving import NAME, official, served
 from lmdeploy_standin import say
 
+from toolglot.core.serving.settings import Settings, use
+
 SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {
@@ -275,3 +277,29 @@ def test_messages_forced(app: Any, choice: dict[str, str]) -> None:
     calls = [entry for entry in answer["content"] if entry["type"] == "tool_use"]
     assert calls and calls[0]["name"] == "get_weather"
     jsonschema.validate(calls[0]["input"], SCHEMA)
+
+
+def test_settings_of_a_program(model: Path) -> None:
+    """A program that starts the engine itself gives them as an object, before it does."""
+
+    def asked(settings: Settings | None) -> tuple[Any, list[str]]:
+        """The message without streaming, and the pieces of arguments in a stream."""
+        use(settings)
+        with served(model, "toolglot_hermes") as app:
+            client = official(app)
+            text = '<tool_call>\n{"name": "nosuch", "arguments": {"city": "A city"}}\n</tool_call>'
+            request: Any = {"model": NAME, "messages": [{"role": "user", "content": say(text)}], "tools": [WEATHER]}
+            message = client.chat.completions.create(**request).choices[0].message
+            deltas = [part.choices[0].delta for part in client.chat.completions.create(**request, stream=True)]
+            calls = [call.function for delta in deltas for call in delta.tool_calls or () if call.function]
+            return message, [call.arguments for call in calls if call.arguments]
+
+    try:
+        dropped, none = asked(None)
+        assert "nosuch" in dropped.content and not dropped.tool_calls and none == []
+        passed, pieces = asked(Settings(undeclared_tools="pass"))
+        assert [call.function.name for call in passed.tool_calls] == ["nosuch"] and len(pieces) > 1
+        _, whole = asked(Settings(undeclared_tools="pass", arguments="complete"))
+        assert whole == ["".join(pieces)] == ['{"city": "A city"}']
+    finally:
+        use(None)

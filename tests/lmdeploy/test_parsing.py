@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import logging
+import re
 from typing import Any
 
 import pytest
+import shortuuid
+from lmdeploy.serve.openai.protocol import DeltaFunctionCall, DeltaMessage, DeltaToolCall
 from lmdeploy.serve.parsers import ResponseParserManager
 from lmdeploy.serve.parsers.response_parser import BaseResponseParser
 from lmdeploy_driving import PING, TOOLS, WEATHER, Result, choose, chunkings, complete, joined, request_for, stream
 
 from toolglot import core
 from toolglot.core import ConfigurationError
+from toolglot.core.deltas import ContentDelta, ReasoningDelta, ToolCallDelta
 from toolglot.core.serving.settings import from_environment, use
 from toolglot.lmdeploy_plugin import response
 
 HERMES = "toolglot_hermes"
 CALL = '<tool_call>\n{"name": "ping", "arguments": {}}\n</tool_call>'
 PINGED = ("ping", "{}")
+_OWN_ID = f"chatcmpl-tool-{shortuuid.random()}"
 ANALYSIS = "<|channel|>analysis<|message|>"
 
 
@@ -83,9 +88,42 @@ def test_the_request_is_not_changed(tokenizer: Any) -> None:
 
 
 def test_ids_of_calls() -> None:
+    """In the form that LMDeploy's own have."""
     parser = choose(HERMES)(request_for(TOOLS))
     ids = [call.id for message, _ in stream(parser, [CALL, CALL]) for call in message.tool_calls or () if call.id]
-    assert len(set(ids)) == 2 and all(identity.startswith("chatcmpl-tool-") for identity in ids)
+    assert len(set(ids)) == 2
+    letters = shortuuid.get_alphabet()
+    assert all(re.fullmatch(f"chatcmpl-tool-[{letters}]{{22}}", made) for made in (*ids, _OWN_ID)), ids
+
+
+def test_messages_are_what_lmdeploy_would_have_built() -> None:
+    """They are made without validation."""
+    piece = DeltaToolCall(index=1, type=None, function=DeltaFunctionCall(arguments="{"))
+    named = DeltaFunctionCall(name="f", arguments=None)
+    opening = DeltaToolCall(index=1, id="x", type="function", function=named)
+    for delta, wanted in (
+        (ContentDelta("a"), DeltaMessage(role="assistant", content="a")),
+        (ReasoningDelta("a"), DeltaMessage(role="assistant", reasoning_content="a")),
+        (ToolCallDelta(1, None, None, "{"), DeltaMessage(role="assistant", tool_calls=[piece])),
+        (ToolCallDelta(1, "x", "f"), DeltaMessage(role="assistant", tool_calls=[opening])),
+    ):
+        [(found, _)], [(again, _)] = response._messages([delta]), response._messages([delta])
+        assert found == wanted and found is not again
+        assert found.model_fields_set == wanted.model_fields_set
+        for options in ({}, {"exclude_none": True}, {"exclude_unset": True}):
+            assert found.model_dump_json(**options) == wanted.model_dump_json(**options)
+        again.content = "b"
+        assert again.model_copy(deep=True).content == "b" and found == wanted
+    makers = [getattr(response, name) for name in vars(response) if name.startswith("_new_") or "_message" in name]
+    assert sum(make.__name__ == "make" for make in makers) == 7
+
+
+def test_a_parser_serves_again() -> None:
+    """The core that was opened with the request serves its first response; another one begins anew."""
+    parser = choose(HERMES)(request_for(TOOLS))
+    assert parser.stream_chunk("", [], final=False)  # the role comes ahead of everything
+    for _ in range(2):
+        assert complete(parser, f"Yes.{CALL}") == Result("Yes.", None, [PINGED])
 
 
 def test_special_tokens_that_are_no_markers(tokenizer: Any) -> None:

@@ -186,7 +186,10 @@ def test_messages_are_what_vllm_would_have_built() -> None:
 
     engine = protocol()
     piece = engine.DeltaToolCall(index=1, function=engine.DeltaFunctionCall(arguments="{"))
+    named = engine.DeltaFunctionCall(name="f", arguments="")
+    opening = engine.DeltaToolCall(index=1, id="x", type="function", function=named)
     for delta, wanted in (
+        (ToolCallDelta(1, "x", "f"), engine.DeltaMessage(tool_calls=[opening])),
         (ContentDelta("a"), engine.DeltaMessage(content="a")),
         (ReasoningDelta("a"), engine.DeltaMessage(reasoning="a")),
         (ToolCallDelta(1, None, None, "{"), engine.DeltaMessage(tool_calls=[piece])),
@@ -201,3 +204,19 @@ def test_messages_are_what_vllm_would_have_built() -> None:
         again.content = "b"
         assert again.model_copy(deep=True).content == "b" and found.content == wanted.content
     assert all(make.__name__ == "make" for make in _moulds())
+
+
+def test_messages_that_are_kept_in_another_way() -> None:
+    """Then the class itself is called."""
+    from pydantic import BaseModel, PrivateAttr
+
+    from toolglot.core.serving.moulds import mould
+
+    class Counted(BaseModel):
+        text: str
+        number: int = 0
+        _seen: int = PrivateAttr(default=0)
+
+    make = mould(Counted(text="x"), "text")
+    assert make.__name__ == "usual"
+    assert make("a") == Counted(text="a") and make("a").model_fields_set == {"text"}

@@ -18,6 +18,7 @@ import pytest
 from driving import PING, request_for
 
 from toolglot.core import list_dialects
+from toolglot.core.serving.settings import Settings, use
 from toolglot.vllm_plugin.response import Response
 
 WEATHER = {
@@ -69,12 +70,12 @@ class Engine:
         self._context = build_async_engine_client(self._arguments("hermes"))
         self._client = await self._context.__aenter__()
 
-    async def serving(self, dialect: str) -> Any:
-        """vLLM's OpenAIServingChat for `--tool-call-parser toolglot_<dialect>`."""
+    async def serving(self, dialect: str, *, again: bool = False) -> Any:
+        """vLLM's OpenAIServingChat for `--tool-call-parser toolglot_<dialect>`; ``again``: as at another start."""
         from starlette.datastructures import State
         from vllm.entrypoints.launchers.api_server.app_state import init_app_state
 
-        if dialect not in self._serving:
+        if again or dialect not in self._serving:
             state = State()
             await init_app_state(self._client, state, self._arguments(dialect), ("generate",))
             self._serving[dialect] = state.openai_serving_chat
@@ -184,3 +185,35 @@ def test_a_defect_ends_one_response_only(engine: Engine, monkeypatch: pytest.Mon
     for number, text in enumerate(found):
         assert text.endswith("an error") if number % 3 == 0 else text == f"Stream {number} is here."
     assert afterwards == "Afterwards."
+
+
+def test_settings_of_a_program(engine: Engine) -> None:
+    """A program that starts the engine itself gives them as an object, before it does."""
+    text = '<tool_call>\n{"name": "nosuch", "arguments": {"city": "A city"}}\n</tool_call>'
+
+    async def asked(settings: Settings | None) -> tuple[Any, list[str]]:
+        """The message without streaming, and the pieces of arguments in a stream."""
+        use(settings)
+        serving = await engine.serving("hermes", again=True)
+        fields: dict[str, Any] = {
+            "max_tokens": 200,
+            "structured_outputs": {"choice": [text]},
+            "chat_template_kwargs": {"enable_thinking": False},
+        }
+        found = await serving.create_chat_completion(request_for([PING], **fields), None)
+        pieces = []
+        async for line in await serving.create_chat_completion(request_for([PING], stream=True, **fields), None):
+            for part in json.loads(line[6:])["choices"] if line.startswith("data: {") else ():
+                calls = part["delta"].get("tool_calls") or []
+                pieces += [call["function"].get("arguments") for call in calls]
+        return found.choices[0].message, [piece for piece in pieces if piece]
+
+    try:
+        dropped, none = engine.run(asked(None))
+        assert dropped.content == text and not dropped.tool_calls and none == []
+        passed, pieces = engine.run(asked(Settings(undeclared_tools="pass")))
+        assert [call.function.name for call in passed.tool_calls] == ["nosuch"] and len(pieces) > 1
+        _, whole = engine.run(asked(Settings(undeclared_tools="pass", arguments="complete")))
+        assert whole == ["".join(pieces)] == ['{"city": "A city"}']
+    finally:
+        use(None)
