@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 _TESTS = Path(__file__).resolve().parent.parent
-for _folder in (_TESTS / "vllm", _TESTS / "lmdeploy"):
+for _folder in (_TESTS / "core", _TESTS / "vllm", _TESTS / "lmdeploy"):
     if str(_folder) not in sys.path:
         sys.path.insert(0, str(_folder))
 

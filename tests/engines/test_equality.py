@@ -13,6 +13,7 @@ from typing import Any
 import driving
 import lmdeploy_driving
 import pytest
+from engine_cases import chunkings, corpus
 
 from toolglot.core import get_dialect, list_dialects
 
@@ -37,7 +38,7 @@ def ids(messages: Iterable[Any]) -> list[str]:
 @pytest.mark.parametrize("dialect", list_dialects())
 def test_equality(dialect: str, tokenizer: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     count = 0
-    for line in lmdeploy_driving.corpus(dialect):
+    for line in corpus(dialect):
         first = driving.ask(dialect, line, tokenizer)
         second = lmdeploy_driving.ask(dialect, line, tokenizer)
         if first is None or second is None:
@@ -55,7 +56,7 @@ def test_equality(dialect: str, tokenizer: Any, monkeypatch: pytest.MonkeyPatch)
 
 def compare(dialect: str, line: dict[str, Any], first: driving.Asked, second: lmdeploy_driving.Asked) -> None:
     """One line: streaming in many splits, and not streaming."""
-    for at, chunks in enumerate(lmdeploy_driving.chunkings(line["raw"], line["id"], 6)):
+    for at, chunks in enumerate(chunkings(line["raw"], line["id"], 6)):
         alone = at % 2 == 0
         parser = driving.parser_for(dialect, first.request.tools, **first.options)
         ones = driving.stream(parser, chunks, first.request, prompt=first.prompt, end_alone=alone)

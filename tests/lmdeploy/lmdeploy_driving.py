@@ -3,41 +3,17 @@
 from __future__ import annotations
 
 import copy
-import json
-import random
 from collections.abc import Iterable
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
+from engine_cases import FIELDS, Result, taken
 from lmdeploy.serve.openai.protocol import ChatCompletionRequest
 from lmdeploy.serve.parsers import ResponseParserManager
 
 from toolglot.core import get_dialect
 from toolglot.core.serving.prompt import has_reasoning
-from toolglot.core.serving.settings import Settings, from_environment
-
-CORPUS = Path(__file__).resolve().parent.parent / "corpus"
-
-
-def tool(name: str, properties: dict[str, Any]) -> dict[str, Any]:
-    """An OpenAI tool dict."""
-    parameters = {"type": "object", "properties": properties, "required": sorted(properties)}
-    return {"type": "function", "function": {"name": name, "parameters": parameters}}
-
-
-WEATHER = tool("get_weather", {"city": {"type": "string"}, "days": {"type": "integer"}})
-PING = tool("ping", {})
-TOOLS = [WEATHER, PING]
-
-
-@dataclass
-class Result:
-    """A response as a client has it in the end."""
-
-    content: str | None = None
-    reasoning: str | None = None
-    calls: list[tuple[str, str]] = field(default_factory=list)
+from toolglot.core.serving.settings import Settings
 
 
 def choose(
@@ -106,32 +82,8 @@ def complete(parser: Any, text: str, ids: list[int] | None = None) -> Result:
     return Result(content, reasoning, [(call.function.name, call.function.arguments) for call in calls or ()])
 
 
-def chunkings(text: str, identity: str, count: int = 20) -> list[list[str]]:
-    """Whole, per character, and at random places."""
-    dice = random.Random(identity)
-    found = [[text], list(text)]
-    for _ in range(count if len(text) > 2 else 0):
-        cuts = sorted(dice.sample(range(1, len(text)), min(len(text) - 1, dice.randint(1, 8))))
-        found.append([text[a:b] for a, b in zip([0, *cuts], [*cuts, len(text)], strict=True)])
-    return found
-
-
-def corpus(dialect: str) -> list[dict[str, Any]]:
-    """The corpus lines of a dialect, with their tools."""
-    standard = json.loads((CORPUS / "tools.json").read_text(encoding="utf-8"))
-    text = (CORPUS / f"{dialect}.jsonl").read_text(encoding="utf-8")
-    lines = [json.loads(line) for line in text.split("\n") if line.strip()]
-    for line in lines:
-        if line["tools"] == "std":
-            line["tools"] = standard
-    return lines
-
-
 # A corpus line, asked of LMDeploy in its own way.
 
-# Options that become fields of the request, and those that become environment variables.
-FIELDS = {"tool_choice", "parallel_tool_calls"}
-VARIABLES = {"undeclared_tools", "reasoning_calls", "arguments"}
 # A prompt that ends as the request says.
 TEMPLATE = "{{ messages[0].content }}{{ turn }}Yes.<|im_end|>And now?<|im_start|>{{ turn }}{{ opened }}"
 
@@ -162,10 +114,7 @@ def ask(dialect: str, line: dict[str, Any], tokenizer: Any) -> Asked | None:
         return None
     if spec.messages is not None and options.get("reasoning") is False:
         return None  # LMDeploy always splits the channels of this dialect
-    fields = {key: options.pop(key) for key in list(options) if key in FIELDS} if tools else {}
-    environment = {f"TOOLGLOT_{key}".upper(): options.pop(key) for key in list(options) if key in VARIABLES}
-    read = from_environment(environment)
-    assert not read.problems
+    fields, read = taken(options, tools)
     opens = options.pop("starts_in_reasoning", spec.start.region == "reasoning")
     opener = spec.reasoning.open if spec.reasoning else spec.messages.reasoning if spec.messages else ""
     arguments = {"turn": spec.start.turn, "opened": opener if opens else ""}

@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from engine_cases import TOOLS
 from families import FAMILIES, REFUSED
 from lmdeploy.serve.parsers import validate_parser_names
-from lmdeploy_driving import TOOLS, choose, request_for
+from lmdeploy_driving import choose, request_for
 
 from toolglot.core import ConfigurationError, get_dialect
 from toolglot.core.serving.prompt import has_reasoning

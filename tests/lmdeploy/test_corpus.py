@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from lmdeploy_driving import Result, ask, chunkings, complete, corpus, joined, stream
+from engine_cases import Result, chunkings, corpus
+from lmdeploy_driving import ask, complete, joined, stream
 
 from toolglot import core
 from toolglot.core import list_dialects

@@ -12,7 +12,8 @@ from typing import Any
 
 import openai
 import pytest
-from lmdeploy_driving import Result, choose, complete, joined, request_for, stream, tool
+from engine_cases import Result, tool
+from lmdeploy_driving import choose, complete, joined, request_for, stream
 from lmdeploy_serving import NAME, official, served
 from lmdeploy_standin import say
 

@@ -13,9 +13,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from engine_cases import PING, TOOLS, WEATHER, Result, corpus
 from lmdeploy.messages import GenerationConfig
 from lmdeploy.serve.core.chat_runner import ChatRunner
-from lmdeploy_driving import PING, TOOLS, WEATHER, Result, ask, choose, complete, corpus, joined, request_for, stream
+from lmdeploy_driving import ask, choose, complete, joined, request_for, stream
 from real_tokenizers import TOKENIZERS, pieces
 
 from toolglot import core

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 import shortuuid
+from engine_cases import PING, TOOLS, WEATHER, Result, chunkings
 from lmdeploy.serve.openai.protocol import DeltaFunctionCall, DeltaMessage, DeltaToolCall
 from lmdeploy.serve.parsers import ResponseParserManager
 from lmdeploy.serve.parsers.response_parser import BaseResponseParser
-from lmdeploy_driving import PING, TOOLS, WEATHER, Result, choose, chunkings, complete, joined, request_for, stream
+from lmdeploy_driving import choose, complete, joined, request_for, stream
 
 from toolglot import core
 from toolglot.core import ConfigurationError

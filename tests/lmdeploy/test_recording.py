@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lmdeploy_driving import TOOLS, Result, choose, complete, corpus, joined, request_for, stream
+from engine_cases import TOOLS, Result, corpus
+from lmdeploy_driving import choose, complete, joined, request_for, stream
 
 from toolglot.core import list_dialects
 from toolglot.core.cli import main

@@ -12,7 +12,8 @@ from time import process_time
 from typing import Any
 
 import pytest
-from lmdeploy_driving import Result, choose, chunkings, complete, joined, request_for, stream, tool
+from engine_cases import Result, chunkings, tool
+from lmdeploy_driving import choose, complete, joined, request_for, stream
 
 F_PROPERTIES = {
     "a": {"type": "integer"},

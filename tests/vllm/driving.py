@@ -2,33 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
+from engine_cases import FIELDS, Result, taken
 from vllm.entrypoints.openai.chat_completion.protocol import ChatCompletionRequest
 from vllm.parser.parser_manager import ParserManager
 
 from toolglot.core import get_dialect
 from toolglot.core.serving.prompt import has_reasoning
-from toolglot.core.serving.settings import Settings, from_environment
+from toolglot.core.serving.settings import Settings
 from toolglot.core.spec import Dialect
-
-CORPUS = Path(__file__).resolve().parent.parent / "corpus"
-
-
-def tool(name: str, properties: dict[str, Any], **function: Any) -> dict[str, Any]:
-    """An OpenAI tool dict."""
-    parameters = {"type": "object", "properties": properties, "required": sorted(properties)}
-    return {"type": "function", "function": {"name": name, "parameters": parameters, **function}}
-
-
-WEATHER = tool("get_weather", {"city": {"type": "string"}, "days": {"type": "integer"}})
-PING = tool("ping", {})
-TOOLS = [WEATHER, PING]
 
 # dialect -> (text of a response, its content): text, a call, text, two calls (the second without arguments).
 CALLS = [("get_weather", {"city": "Rome, <b>", "days": 3}), ("ping", {})]
@@ -64,15 +50,6 @@ RESPONSES: dict[str, tuple[str, str | None]] = {
         "Let me see.",
     ),
 }
-
-
-@dataclass
-class Result:
-    """A response as a client has it in the end."""
-
-    content: str | None = None
-    reasoning: str | None = None
-    calls: list[tuple[str, str]] = field(default_factory=list)
 
 
 def parser_for(
@@ -170,22 +147,7 @@ def splits(text: str, seed: int = 0) -> Iterator[list[str]]:
         yield [text[a:b] for a, b in zip([0, *cuts], [*cuts, len(text)], strict=True)]
 
 
-def corpus(dialect: str) -> list[dict[str, Any]]:
-    """The corpus lines of a dialect, with their tools."""
-    standard = json.loads((CORPUS / "tools.json").read_text(encoding="utf-8"))
-    text = (CORPUS / f"{dialect}.jsonl").read_text(encoding="utf-8")
-    lines = [json.loads(line) for line in text.split("\n") if line.strip()]
-    for line in lines:
-        if line["tools"] == "std":
-            line["tools"] = standard
-    return lines
-
-
 # A corpus line, asked of vLLM in its own way.
-
-# Options that become fields of the request, and those that become environment variables.
-FIELDS = {"tool_choice", "parallel_tool_calls"}
-VARIABLES = {"undeclared_tools", "reasoning_calls", "arguments"}
 
 
 def prompt_of(dialect: Dialect, opens: bool) -> str:
@@ -221,10 +183,7 @@ def ask(dialect: str, line: dict[str, Any], tokenizer: Any) -> Asked | None:
     tools = line["tools"] or []  # vLLM knows the tools, or there are none
     if not tools and options.get("tool_choice") not in (None, "none"):
         return None
-    fields = {key: options.pop(key) for key in list(options) if key in FIELDS} if tools else {}
-    environment = {f"TOOLGLOT_{key}".upper(): options.pop(key) for key in list(options) if key in VARIABLES}
-    read = from_environment(environment)
-    assert not read.problems
+    fields, read = taken(options, tools)
     request = request_for(tools, **fields, messages=history(options.pop("previous_calls", 0)))
     spec = get_dialect(dialect)
     text = prompt_of(spec, options.pop("starts_in_reasoning", spec.start.region == "reasoning"))

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from driving import TOOLS, request_for
+from driving import request_for
+from engine_cases import TOOLS
 from families import FAMILIES, REFUSED
 from vllm.parser.parser_manager import ParserManager
 from vllm.reasoning import ReasoningParserManager

@@ -9,18 +9,8 @@ from typing import Any
 import jsonschema
 import pytest
 import xgrammar
-from driving import (
-    PING,
-    RESPONSES,
-    TOOLS,
-    WEATHER,
-    joined,
-    parse,
-    parser_for,
-    request_for,
-    stream,
-    tool,
-)
+from driving import RESPONSES, joined, parse, parser_for, request_for, stream
+from engine_cases import PING, TOOLS, WEATHER, tool
 from vllm.entrypoints.openai.responses.protocol import ResponsesRequest
 
 from toolglot.core import get_dialect, list_dialects

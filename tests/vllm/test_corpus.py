@@ -6,26 +6,14 @@ parser, its start by the prompt, settings by environment variables, earlier call
 
 from __future__ import annotations
 
-import random
 from typing import Any
 
 import pytest
-from driving import Result, ask, check_tails, corpus, joined, parse, parser_for, stream
+from driving import ask, check_tails, joined, parse, parser_for, stream
+from engine_cases import Result, chunkings, corpus
 
 from toolglot import core
 from toolglot.core import list_dialects
-
-RANDOM_SPLITS = 20
-
-
-def chunkings(text: str, identity: str) -> list[list[str]]:
-    """Whole, per character, and at random places."""
-    dice = random.Random(identity)
-    found = [[text], list(text)]
-    for _ in range(RANDOM_SPLITS if len(text) > 2 else 0):
-        cuts = sorted(dice.sample(range(1, len(text)), min(len(text) - 1, dice.randint(1, 8))))
-        found.append([text[a:b] for a, b in zip([0, *cuts], [*cuts, len(text)], strict=True)])
-    return found
 
 
 @pytest.mark.parametrize("dialect", list_dialects())

@@ -9,7 +9,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from driving import Result, joined, parse, parser_for, request_for, stream, tool
+from driving import joined, parse, parser_for, request_for, stream
+from engine_cases import Result, tool
 
 from toolglot import core
 from toolglot.core import list_dialects, structural

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from driving import TOOLS, request_for
+from driving import request_for
+from engine_cases import TOOLS
 from vllm.parser.parser_manager import ParserManager
 
 NAMES = {"tool_parser_name": "toolglot_gpt_oss", "reasoning_parser_name": "toolglot_gpt_oss"}

@@ -7,19 +7,8 @@ import logging
 from typing import Any
 
 import pytest
-from driving import (
-    CALLS,
-    RESPONSES,
-    TOOLS,
-    Result,
-    check_tails,
-    joined,
-    parse,
-    parser_for,
-    request_for,
-    splits,
-    stream,
-)
+from driving import CALLS, RESPONSES, check_tails, joined, parse, parser_for, request_for, splits, stream
+from engine_cases import TOOLS, Result
 from vllm.parser.abstract_parser import DelegatingParser
 
 from toolglot import core

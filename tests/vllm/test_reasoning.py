@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from driving import PING, TOOLS, Result, check_tails, joined, parse, parser_for, request_for, splits, stream
+from driving import check_tails, joined, parse, parser_for, request_for, splits, stream
+from engine_cases import PING, TOOLS, Result
 from vllm.entrypoints.openai.responses.protocol import ResponsesRequest
 from vllm.parser.parser_manager import ParserManager
 from vllm.reasoning import ReasoningParserManager

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from driving import RESPONSES, TOOLS, Result, corpus, joined, parse, parser_for, request_for, stream
+from driving import RESPONSES, joined, parse, parser_for, request_for, stream
+from engine_cases import TOOLS, Result, corpus
 
 from toolglot.core import list_dialects
 from toolglot.core.cli import main

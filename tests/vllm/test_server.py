@@ -12,7 +12,7 @@ from typing import Any
 import jsonschema
 import openai
 import pytest
-from driving import corpus
+from engine_cases import corpus
 from vllm_server import NAME, VllmServer
 
 from toolglot import core

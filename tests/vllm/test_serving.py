@@ -15,7 +15,8 @@ from typing import Any
 
 import jsonschema
 import pytest
-from driving import PING, request_for
+from driving import request_for
+from engine_cases import PING
 
 from toolglot.core import list_dialects
 from toolglot.core.serving.settings import Settings, use

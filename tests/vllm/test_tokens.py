@@ -6,7 +6,8 @@ import inspect
 from typing import Any
 
 import pytest
-from driving import PING, RESPONSES, TOOLS, Result, joined, parser_for, request_for
+from driving import RESPONSES, joined, parser_for, request_for
+from engine_cases import PING, TOOLS, Result
 from vllm.parser.parser_manager import ParserManager
 
 from toolglot.core import get_dialect
