@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import openai
 import pytest
@@ -49,10 +50,10 @@ def log(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> It
 def break_feed(monkeypatch: pytest.MonkeyPatch, when: Callable[[str], bool]) -> None:
     """Let the core fail on some text, with a message that quotes it."""
     original = core.ResponseParser.feed
-    texts: dict[int, str] = {}
+    texts: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
 
     def broken(self: Any, text: str, *more: Any) -> Any:
-        seen = texts[id(self)] = texts.get(id(self), "") + text
+        seen = texts[self] = texts.get(self, "") + text
         if when(seen):
             raise ValueError(f"a defect at {seen!r}")
         return original(self, text, *more)
@@ -99,16 +100,16 @@ def test_the_server_outlives_a_defect(app: Any, part: str, monkeypatch: pytest.M
 
     def broken(*arguments: Any) -> Any:
         if any("BOOM" in str(getattr(one, "text", one)) for one in arguments) or (
-            method == "_ended" and "BOOM" in seen.get(id(arguments[0]), "")
+            method == "_ended" and "BOOM" in seen.get(arguments[0], "")
         ):
             raise ValueError("a defect")
         return original(*arguments)
 
-    seen: dict[int, str] = {}
+    seen: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
     feed = response.Response.feed
 
     def listening(self: Any, text: str, *more: Any) -> Any:
-        seen[id(self)] = seen.get(id(self), "") + text
+        seen[self] = seen.get(self, "") + text
         return feed(self, text, *more)
 
     if method != "feed":

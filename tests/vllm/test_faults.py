@@ -7,6 +7,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import pytest
 from driving import joined, parse, parser_for, request_for, stream
@@ -38,10 +39,10 @@ def log(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> py
 def break_core(monkeypatch: pytest.MonkeyPatch, method: str, when: Callable[[str], bool]) -> None:
     """Let a method of the core fail on some text, with a message that quotes it."""
     original = getattr(core.ResponseParser, method)
-    texts: dict[int, str] = {}
+    texts: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
 
     def broken(self: Any, text: str | None = None, *more: Any) -> Any:
-        seen = texts[id(self)] = texts.get(id(self), "") + (text or "")
+        seen = texts[self] = texts.get(self, "") + (text or "")
         if when(seen):
             raise ValueError(f"a defect at {seen!r}")
         return original(self, text, *more) if text is not None else original(self)
@@ -50,7 +51,7 @@ def break_core(monkeypatch: pytest.MonkeyPatch, method: str, when: Callable[[str
         feed = core.ResponseParser.feed
 
         def listening(self: Any, text: str, *more: Any) -> Any:
-            texts[id(self)] = texts.get(id(self), "") + text
+            texts[self] = texts.get(self, "") + text
             return feed(self, text, *more)
 
         monkeypatch.setattr(core.ResponseParser, "feed", listening)

@@ -12,6 +12,7 @@ import threading
 from collections.abc import Coroutine, Iterator
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import jsonschema
 import pytest
@@ -151,11 +152,11 @@ def test_forced_calls(engine: Engine, dialect: str) -> None:
 def test_a_defect_ends_one_response_only(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     """Beyond the plugin's own safety net, where vLLM turns an exception into an error of that response."""
     original = Response.feed
-    seen: dict[int, str] = {}
+    seen: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
 
     def broken(self: Response, text: str, ids: Any) -> Any:
-        seen[id(self)] = seen.get(id(self), "") + text
-        if "BOOM" in seen[id(self)]:
+        seen[self] = seen.get(self, "") + text
+        if "BOOM" in seen[self]:
             raise ValueError("a defect")
         return original(self, text, ids)
 
