@@ -219,17 +219,22 @@ def _vllm_message(engine: Any, deltas: Sequence[Any]) -> Any:
 
 
 class ReplayedLmdeploy:
-    """LMDeploy without a parser: the same with LMDeploy's messages, one for each delta."""
+    """LMDeploy without a parser: the same with LMDeploy's messages, one for each delta.
+
+    LMDeploy's own response parser, with no parser chosen, is what makes the request ready, as it does for every one.
+    """
 
     read = Lmdeploy.read
+    open = Lmdeploy.open
 
     def __init__(self, workload: Workload, deltas: Sequence[list[Any]]) -> None:
-        self._deltas = deltas
-
-    def open(self) -> Call:
-        from lmdeploy.serve.openai.protocol import DeltaFunctionCall, DeltaMessage, DeltaToolCall
-
-        waiting = iter(self._deltas)
+        from lmdeploy.serve.openai.protocol import (
+            ChatCompletionRequest,
+            DeltaFunctionCall,
+            DeltaMessage,
+            DeltaToolCall,
+        )
+        from lmdeploy.serve.parsers.response_parser import BaseResponseParser
 
         def message(delta: Any) -> Any:
             if delta.kind == "content":
@@ -241,8 +246,14 @@ class ReplayedLmdeploy:
                 call = DeltaToolCall(id=delta.id, index=delta.index, function=function)
             return DeltaMessage(role="assistant", tool_calls=[call]), True
 
-        def step(text: str, ids: list[int], last: bool) -> Any:
-            said = (delta for delta in next(waiting) if delta.kind != "tool_call" or delta.name or delta.arguments)
-            return [message(delta) for delta in said]
+        class Replay(BaseResponseParser):  # type: ignore[misc]
+            def __init__(self, request: Any) -> None:
+                super().__init__(request)
+                self._waiting = iter(deltas)
 
-        return step
+            def stream_chunk(self, delta_text: str, delta_token_ids: list[int], **kwargs: Any) -> Any:
+                said = next(self._waiting)
+                return [message(delta) for delta in said if delta.kind != "tool_call" or delta.name or delta.arguments]
+
+        self._parser = Replay
+        self._request = _request(ChatCompletionRequest, workload)
