@@ -238,9 +238,10 @@ def prepared(command: str, folder: Path) -> list[str]:
 
 
 def start(argv: list[str], **pipes: Any) -> subprocess.Popen[bytes]:
-    """The command in a process of its own."""
+    """The command in a process of its own, which is told of an interrupt even where the tests run in a background."""
     code = (
-        "import sys; from toolglot.core.commands import doctor; doctor.DOCTORS = ();"
+        "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler);"
+        "from toolglot.core.commands import doctor; doctor.DOCTORS = ();"
         "from toolglot.core.cli import main;"
         f"print('ready', file=sys.stderr, flush=True); sys.exit(main({argv!r}))"
     )
@@ -306,5 +307,5 @@ def test_ctrl_c(command: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert process.stderr is not None and process.stderr.readline() == b"ready\n"
     with waiting.open("wb"):  # until the command has opened its side
         process.send_signal(signal.SIGINT)
-        assert process.communicate()[1] == b""
+        assert process.communicate(timeout=60)[1] == b""
     assert process.returncode == 130
