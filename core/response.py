@@ -233,7 +233,8 @@ class ResponseParser:
         machine = self._machine
         machine.reason = reason
         if self._tail:
-            machine.buf.append(self._tail, None)
+            known = machine.buf.controls is not None  # what the parser kept holds no control token
+            machine.buf.append(self._tail, () if known else None)
             self._tail = ""
         if not machine.settled:
             machine.advance(True)

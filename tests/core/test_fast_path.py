@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import random
+from itertools import chain
 from typing import Any
 
 import pytest
@@ -77,6 +78,17 @@ def test_long_waits(dialect: str, text: str, length: int, size: int) -> None:
     for seam in (at for at, char in enumerate(text) if char in "@~"):
         filled = text[:seam] + (" " if text[seam] == "@" else "x") * length + text[seam + 1 :]
         compare(filled.replace("@", "").replace("~", ""), size, dialect, None, held_arguments=1024)
+
+
+def test_what_waits_is_no_control_token() -> None:
+    """Text that was kept before the end of the input is not a marker's beginning by that."""
+    spelled = "<|close|>response<|sep|>"  # by ordinary tokens but for the last word
+    chunks = ["<|open|>", "response", "<|sep|>", "<|close|>response", "<|sep|>", "<", "|ope"]
+    controls = {"<|open|>", "<|sep|>"}
+    for kind in (ResponseParser, Plain):
+        parser = kind("kimi_k3", None, starts_in_reasoning=False)
+        deltas = [parser.feed(chunk, [(0, len(chunk))] if chunk in controls else []) for chunk in chunks]
+        assert assemble([*chain(*deltas), *parser.finish()]).content == f"{spelled}<|ope"
 
 
 def test_it_is_a_fast_path() -> None:
