@@ -51,7 +51,10 @@ class Expected:
         for spellings, slot in reversed(parts):
             seam, rest = (_BLANKS, f"(?:{pattern})?") if pattern else (behind, "")
             if slot:
-                pattern = rf"({_either(spellings)}){_BLANKS}(?:({slot}{{1,{ROOM}}}){seam}{rest})?"
+                blanks = _BLANKS
+                if re.match(slot, " "):  # blanks count as the slot's own characters
+                    blanks = seam = ""
+                pattern = rf"({_either(spellings)}){blanks}(?:({slot}{{1,{ROOM}}}){seam}{rest})?"
                 stages.append(frozenset())
             else:
                 pattern = f"({_either(spellings)}){seam}{rest}"

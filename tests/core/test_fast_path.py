@@ -60,6 +60,8 @@ def test_never_later(line: CorpusLine, size: int) -> None:
 LONG = [
     ("hermes", '<tool_call>@{@"name"@:@"ping", "arguments"@:@{"host": "a"}@}@</tool_call>@.'),
     ("hermes", '<tool_call>{"name": "ping~"}</tool_call>'),
+    ("hermes", '<tool_call>{"name": "~ping"}</tool_call>'),
+    ("glm45", "<tool_call>ping<arg_key>ho~st</arg_key><arg_value>a</arg_value></tool_call>"),
     ("qwen3_coder", "<tool_call>@<function=ping>@<parameter=host>@a\n</parameter>@</function>@</tool_call>@."),
     ("qwen3_coder", "<tool_call>\n<function=ping>\n<parameter=host~>\na\n</parameter>\n</function>\n</tool_call>"),
     ("qwen3_coder", "<tool_call>\n<function=ping~>\n</function>\n</tool_call>"),
@@ -73,10 +75,11 @@ LONG = [
 @pytest.mark.parametrize("length", [0, 1, 250, 257, AWAITING - 1, AWAITING, AWAITING + 1, 3 * AWAITING])
 @pytest.mark.parametrize(("dialect", "text"), LONG)
 def test_long_waits(dialect: str, text: str, length: int, size: int) -> None:
-    """Around the length up to which markup is kept: blanks at each seam in turn, and names and keys that are too long.
-    There is a limit to a block without a name besides."""
-    for seam in (at for at, char in enumerate(text) if char in "@~"):
-        filled = text[:seam] + (" " if text[seam] == "@" else "x") * length + text[seam + 1 :]
+    """Around the length up to which markup is kept: blanks at each seam in turn, and names and keys that are too long,
+    with blanks as well. There is a limit to a block without a name besides."""
+    fillers = {"@": " ", "~": "x "}
+    for seam, filler in ((at, filler) for at, char in enumerate(text) for filler in fillers.get(char, "")):
+        filled = text[:seam] + filler * length + text[seam + 1 :]
         compare(filled.replace("@", "").replace("~", ""), size, dialect, None, held_arguments=1024)
 
 
