@@ -202,6 +202,7 @@ class CallSyntaxReader:
             return None
         self._pair = buf.consumed()
         buf.restart()
+        self._pay()
         self._named = False
         self._literal.again()
         self._state = _VALUE
@@ -226,6 +227,7 @@ class CallSyntaxReader:
             return self._string(buf, final, '"')
         if not final and text[pos:pos + 2] in ("", '"', "'"):
             return Verdict.MORE
+        self._pay()
         self._literal.again()
         self._state = _VALUE
         return None
@@ -288,14 +290,18 @@ class CallSyntaxReader:
 
     def _write(self, text: str) -> None:
         """Text of a value. The quote of the string before it goes with it, as the fast path has it."""
-        if text and self._owed:
-            self._calls.arguments(self._owed)
-            self._owed = ""
+        if text:
+            self._pay()
         self._writer.value(text)
 
+    def _pay(self) -> None:
+        """The quote of a string that no other one of its row follows, and what else is owed."""
+        if self._owed:
+            self._calls.arguments(self._owed)
+            self._owed = ""
+
     def _end(self, complete: bool) -> None:
-        self._calls.arguments(self._owed)
-        self._owed = ""
+        self._pay()
         self._writer.close()
         self._calls.end(complete)
         self._in_call = False

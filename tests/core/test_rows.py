@@ -111,3 +111,12 @@ def test_no_reader_in_a_row(dialect: str) -> None:
     assert json.loads(call.arguments) == {"tags": words, "k": words[0], "l": words[1]}
     assert call.complete
     assert entered < 40
+
+
+@pytest.mark.parametrize("other", [", n=1", ", any={", ", any=(1", ", any= "])
+def test_quote_before_no_string(other: str) -> None:
+    """The quote that closes a string waits for a string of its row, and for nothing else."""
+    parser = ResponseParser("llama4_pythonic", TOOLS, make_id=make_id)
+    deltas = [*parser.feed("[f(k='a'"), *chain(*map(parser.feed, other))]
+    (call,) = assemble(deltas).tool_calls
+    assert call.arguments == '{"k": "a"'
