@@ -136,7 +136,7 @@ class ResponseParser:
         self._done = False
         self._taken = ""  # the last chunk that is in the buffer
         # The fast path (see passing.py): searches for what could matter, and what a chunk without it becomes. One or
-        # two characters are looked for by ``in``, at half the cost of a search.
+        # two characters are looked for by ``in``, which costs less than a search.
         self._first: str | None = None
         self._second = ""
         self._stop: Search | None = None

@@ -123,8 +123,8 @@ class TaggedGrammar:
         ahead = rf"\n?(?:{'|'.join(re.escape(text) for text in (opener, tail, *outers) if text)})"
         self.ahead = re.compile(ahead).match
         # What stands behind the opener may decide what it opens.
-        self.plain = not any(text.startswith(opener) and text != opener for text in self.between.literals)
-        self.opening: Run | None = self.argument.whole(0) if self.plain else None
+        self.distinct = not any(text.startswith(opener) and text != opener for text in self.between.literals)
+        self.opening: Run | None = self.argument.whole(0) if self.distinct else None
         self.whole: Run | None = None
         if not spec.control:
             lead = re.escape(argument.rpartition(steps[-1])[2])
@@ -135,7 +135,7 @@ class TaggedGrammar:
     def expected(self, at: int) -> Expected:
         """What is likely from a step of an argument's head on, up to the value; at the first one the call may end."""
         if at not in self._expected:
-            parts = self.argument.parts(at) if at or self.plain else []
+            parts = self.argument.parts(at) if at or self.distinct else []
             others = self.between.literals if at == 0 else ()
             self._expected[at] = Expected(parts, others=others, behind=r"\n?" if self.lead else "")
         return self._expected[at]
