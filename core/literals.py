@@ -41,7 +41,7 @@ from .values import BLANKS
 __all__ = ["DEPTH", "LiteralReader", "python_to_json"]
 
 DEPTH = 64
-HELD = 16
+HELD = 11  # characters of a word or key: fewer than any closer of the families has, which is held as well
 _WORD = re.compile(rf"[\w.+\-]{{1,{HELD}}}(?:(?=[,)\]}}:=])|\Z)").match
 _KEY = re.compile(rf"([\w.\-]{{1,{HELD}}})(?:(:)|\Z)").match
 

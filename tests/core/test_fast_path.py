@@ -94,22 +94,28 @@ def test_what_waits_is_no_control_token() -> None:
         assert assemble([*chain(*deltas), *parser.finish()]).content == f"{spelled}<|ope"
 
 
+class Counting(ResponseParser):
+    """A parser that counts how often its machine is entered."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.entered = 0
+        advance = self._machine.advance
+
+        def counted(final: bool) -> None:
+            self.entered += 1
+            advance(final)
+
+        self._machine.advance = counted  # type: ignore[method-assign]
+
+
 def test_it_is_a_fast_path() -> None:
     """Markup as the template writes it enters the machine for what has to be decided only."""
     text = '<tool_call>\n{"name": "ping", "arguments": {"host": "example.com"}}\n</tool_call>'
-    parser = ResponseParser("hermes")
-    entered = 0
-    advance = parser._machine.advance
-
-    def counted(final: bool) -> None:
-        nonlocal entered
-        entered += 1
-        advance(final)
-
-    parser._machine.advance = counted  # type: ignore[method-assign]
+    parser = Counting("hermes")
     for chunk in pieces(text, 4):
         parser.feed(chunk)
-    assert entered < len(text) / 8
+    assert 0 < parser.entered < len(text) / 8
 
 
 @pytest.mark.parametrize("dialect", list_dialects())

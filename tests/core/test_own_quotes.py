@@ -53,7 +53,7 @@ def read(chunks: list[str], close: str = "}") -> tuple[str, str, bool]:
         rest = rest[pos:]
         if done:
             return out, rest + "".join(chunks[number + 1 :]), True
-        assert len(rest) <= 16
+        assert len(rest) < len(CLOSER)
     pos, text, done = reader.feed(rest, 0, True)
     return out + text + ("" if done else reader.cut() or ""), rest[pos:], done
 

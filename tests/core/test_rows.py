@@ -15,7 +15,7 @@ import pytest
 from harness import make_id, pieces
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_fast_path import Plain
+from test_fast_path import Counting, Plain
 from test_fast_path import given as amount
 
 from toolglot.core import ResponseParser, assemble
@@ -95,22 +95,13 @@ def row(dialect: str, words: list[str]) -> str:
 def test_no_reader_in_a_row(dialect: str) -> None:
     """However many strings there are, the machine is entered for what is around them."""
     words = [f"word {number}" for number in range(60)]
-    parser = ResponseParser(dialect, TOOLS)
-    entered = 0
-    advance = parser._machine.advance
-
-    def counted(final: bool) -> None:
-        nonlocal entered
-        entered += 1
-        advance(final)
-
-    parser._machine.advance = counted  # type: ignore[method-assign]
+    parser = Counting(dialect, TOOLS)
     text = row(dialect, words)
     deltas = [delta for chunk in pieces(text, 4) for delta in parser.feed(chunk)] + parser.finish()
     (call,) = assemble(deltas).tool_calls
     assert json.loads(call.arguments) == {"tags": words, "k": words[0], "l": words[1]}
     assert call.complete
-    assert entered < 40
+    assert 0 < parser.entered < 40
 
 
 @pytest.mark.parametrize("other", [", n=1", ", any={", ", any=(1", ", any= "])
